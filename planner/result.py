@@ -1,0 +1,231 @@
+"""What an estimate is made of: named terms that know their formula, notices that are codes, and a status.
+
+Nothing here is prose: the user interface and the command line turn ids and codes into sentences of the reader's
+language. A value may be a Python number or a NumPy array over many layouts (see `planner.numeric`).
+"""
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from planner.numeric import Number, maximum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Formula:
+    """One formula of the planner: stable id, unit of its value, LaTeX, and where it comes from.
+
+    Declared once as a module constant beside the function that computes it; `FORMULAS` finds it by id.
+    """
+
+    id: str
+    unit: str
+    latex: str
+    source: str
+
+    def __post_init__(self) -> None:
+        if FORMULAS.setdefault(self.id, self) is not self:
+            raise ValueError(f"two formulas share the id {self.id!r}")
+
+    def term(self, value: Number, **inputs: Any) -> "Term":
+        """The term that this formula gave: `value` in `unit`, and the numbers that were put in."""
+        return Term(self, value, inputs)
+
+
+FORMULAS: dict[str, Formula] = {}
+"""Every declared formula by id; filled at import and never changed afterwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A named quantity of a result, with the formula it came from and the numbers put in."""
+
+    formula: Formula
+    value: Number
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        return self.formula.id
+
+    @property
+    def unit(self) -> str:
+        return self.formula.unit
+
+    def with_value(self, value: Number) -> "Term":
+        return Term(self.formula, value, self.inputs)
+
+
+def total(terms: Iterable[Term]) -> Number:
+    """Sum of the terms' values (they must share a unit)."""
+    return sum(term.value for term in terms)
+
+
+class Status(StrEnum):
+    """How well measurements cover a result, best first."""
+
+    MEASURED = "measured"
+    INTERPOLATED = "interpolated"
+    EXTRAPOLATED = "extrapolated"
+    UNSUPPORTED = "unsupported"
+
+    @property
+    def rank(self) -> int:
+        return tuple(Status).index(self)
+
+
+def worst(statuses: Iterable[Status]) -> Status:
+    """The least certain of several statuses; `MEASURED` for none."""
+    return max(statuses, key=lambda status: status.rank, default=Status.MEASURED)
+
+
+class Severity(StrEnum):
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the reader must know, as a stable code and its parameters: never a sentence."""
+
+    code: str
+    severity: Severity = Severity.INFO
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with an input: which field, what it was, what is allowed. Collected, never raised one by one."""
+
+    code: str
+    field: str
+    value: Any = None
+    parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+
+class InputError(ValueError):
+    """Input that cannot be planned. Carries every problem found, for the interface to put into words."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(f"{p.field}: {p.code} ({p.value!r})" for p in self.problems))
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A moment of a run with its memory, as terms that sum to what is allocated then."""
+
+    id: str  # forward, backward, optimizer; load, prefill, decode
+    terms: tuple[Term, ...]
+
+    @property
+    def total(self) -> Number:
+        return total(self.terms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """Memory of the fullest GPU, in bytes. The peak is the maximum over phases, not one big sum.
+
+    Three figures: `allocated` (tensors, as torch.cuda.max_memory_allocated counts), `reserved` (what the allocator
+    holds) and `device` (what nvidia-smi shows). `outside` are the terms between them; `reserve` ends the first gap.
+    """
+
+    phases: tuple[Phase, ...]
+    reserve: Term  # allocator: reserved - allocated
+    outside: tuple[Term, ...]  # beyond the allocator: context, libraries, communication buffers, graphs
+    capacity: Number  # usable bytes of the GPU
+
+    @property
+    def allocated(self) -> Number:
+        return maximum(*(phase.total for phase in self.phases))
+
+    @property
+    def reserved(self) -> Number:
+        return self.allocated + self.reserve.value
+
+    @property
+    def device(self) -> Number:
+        return self.reserved + total(self.outside)
+
+    @property
+    def spare(self) -> Number:
+        """Bytes left on the device; negative where it does not fit."""
+        return self.capacity - self.device
+
+    @property
+    def peak(self) -> Phase:
+        """The phase that sets the peak. For one plan only, not for arrays."""
+        return max(self.phases, key=lambda phase: phase.total)
+
+    @property
+    def parts(self) -> tuple[Term, ...]:
+        """What fills the device at the peak: the terms of the memory bar, largest meaning first. For one plan only."""
+        return (*(term for term in self.peak.terms if term.value > 0), self.reserve, *self.outside)
+
+
+class Bound(StrEnum):
+    """What a run spends most of its time on."""
+
+    COMPUTE = "compute"
+    MEMORY_BANDWIDTH = "memory-bandwidth"
+    NETWORK = "network"
+    BUBBLE = "bubble"
+    INPUT = "input"
+    LAUNCH = "launch"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speed:
+    """Time of a run. For training one optimizer step; for serving one round of the batch (prefill, then decoding).
+
+    `parts` are exposed seconds that sum to `seconds`; hidden (overlapped) time is in `hidden`. All may be arrays.
+    """
+
+    parts: tuple[Term, ...]
+    hidden: tuple[Term, ...] = ()
+    bound: Any = Bound.COMPUTE  # Bound, or an array of them
+    samples_per_second: Number = 0.0  # all GPUs together: sequences, images or requests
+    tokens_per_second: Number = 0.0  # all GPUs together: tokens trained on; output tokens when serving
+    mfu: Number | None = None  # model FLOPs / (time x peak); PaLM's definition, attention counted in full
+    hfu: Number | None = None  # as mfu, recomputation counted
+    model_flops: Number = 0.0  # per step, all GPUs
+    time_to_first_token: Number | None = None  # serving: seconds from request to first token, no queue
+    time_per_output_token: Number | None = None  # serving
+    prefill_tokens_per_second: Number | None = None  # serving, all GPUs
+    status: Status = Status.INTERPOLATED
+
+    @property
+    def seconds(self) -> Number:
+        return total(self.parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """Money and energy of a run, in US dollars, seconds and joules. None: not asked, or no price is known."""
+
+    price_per_hour: Number | None = None  # all GPUs
+    seconds_to_finish: Number | None = None
+    price_to_finish: Number | None = None
+    price_per_million_tokens: Number | None = None
+    energy_joules: Number | None = None
+    price_source: str = ""
+    price_date: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """The answer to one request (or, with arrays, to many at once)."""
+
+    memory: Memory
+    speed: Speed | None  # None where speed cannot be told; a notice says why
+    cost: Cost
+    status: Status
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def fits(self) -> Number:
+        return self.memory.device <= self.memory.capacity
