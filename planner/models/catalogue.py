@@ -1,0 +1,185 @@
+"""The models we know: 466 published architectures, plus the vision and diffusion tables.
+
+`data/models.jsonl` has one model a line: who published it, the part of its configuration that decides its shape, and
+two counts to check against: `parameters`, which the reference implementation stores when it builds the configuration,
+and `published_parameters`, which the publisher states (and which may count buffers, scales or prediction heads too).
+"""
+
+import dataclasses
+import difflib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from planner.models.build import build
+from planner.models.spec import ModelSpec, ModelTask
+from planner.result import InputError, Problem
+
+DATA = Path(__file__).parent.parent / "data" / "models.jsonl"
+
+TOLERANCE = 0.02
+"""Where the computed count is further than this from the reference, the recorded count is used, and labelled."""
+
+TUNING = frozenset({"instruct", "chat", "it", "base", "pt", "hf"})
+"""Last words of names that say how weights were trained or stored: the shape is that of the name without them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Entry:
+    """One model of the catalogue. Counts are numbers of parameters."""
+
+    id: str  # Hugging Face id, or timm/... or diffusion/...
+    name: str
+    family: str
+    task: ModelTask
+    config: Mapping[str, Any]  # Hugging Face keys; only those that decide the shape
+    parameters: int  # reference count, multi-token-prediction blocks left out
+    parameters_from: str = ""  # transformers (built there), formula (derived by hand), published, or a table's name
+    active_parameters: int | None = None  # reference; None where all are active
+    published_parameters: int | None = None
+    published_exact: bool = False  # False: a rounded figure such as a model card's "7B"
+    published_active: int | None = None
+    released: str = ""  # ISO date
+    license: str = ""
+    gated: bool = False
+    config_source: str = ""
+    parameters_source: str = ""
+    note: str = ""  # what a published count holds beyond the model
+
+
+@lru_cache(maxsize=1)
+def entries() -> tuple[Entry, ...]:
+    """The published architectures, in the order of their ids."""
+    with DATA.open(encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+    return tuple(Entry(**{**record, "task": ModelTask(record["task"])}) for record in records)
+
+
+def _key(text: str) -> str:
+    return re.sub(r"[\s_]+", "-", text.strip().lower())
+
+
+def _untuned(key: str) -> str:
+    words = key.split("-")
+    while len(words) > 1 and words[-1] in TUNING:
+        words.pop()
+    return "-".join(words)
+
+
+@lru_cache(maxsize=1)
+def _by_key() -> dict[str, Entry]:
+    """Entries by id and by short name; then, where only one entry would answer, by the name without its tuning."""
+    index: dict[str, Entry] = {}
+    for entry in entries():
+        index[_key(entry.id)] = entry
+    for shorten in (lambda key: key.split("/")[-1], _untuned, lambda key: _untuned(key.split("/")[-1])):
+        found: dict[str, list[Entry]] = {}
+        for entry in entries():
+            found.setdefault(shorten(_key(entry.id)), []).append(entry)
+        for key, matches in found.items():
+            if len(matches) == 1:
+                index.setdefault(key, matches[0])
+    return index
+
+
+def find(text: str) -> Entry:
+    """The entry that an id or a name means.
+
+    Case, blanks and underscores don't matter; the publisher may be left out; `Llama-3.1-8B-Instruct` is answered by
+    `Llama-3.1-8B`, which has its shape. Raises `InputError` (code unknown-model) with the nearest names.
+    """
+    index, key = _by_key(), _key(text[:200])
+    entry = index.get(key) or index.get(_untuned(key)) or _table_entry(key)
+    if entry is None:
+        names = difflib.get_close_matches(key.split("/")[-1], (_key(entry.name) for entry in entries()), n=5, cutoff=0.4)
+        nearest = [index[name].id for name in names if name in index]
+        raise InputError([Problem("unknown-model", "model", text[:200], {"nearest": nearest})])
+    return entry
+
+
+def _table_model(id: str) -> ModelSpec | None:
+    from planner.models.diffusion import diffusion_ids, diffusion_model
+    from planner.models.vision import vision_ids, vision_model
+
+    for prefix, ids, make in (("timm/", vision_ids, vision_model), ("diffusion/", diffusion_ids, diffusion_model)):
+        if id.startswith(prefix):
+            match = next((known for known in ids() if _key(known) == _key(id)), None)
+            return make(match) if match else None
+    return None
+
+
+def _table_entry(id: str) -> Entry | None:
+    spec = _table_model(id)
+    if spec is None:
+        return None
+    return Entry(
+        id=spec.id,
+        name=spec.name,
+        family=spec.family,
+        task=spec.task,
+        config={},
+        parameters=spec.total_parameters,
+        parameters_from="table",
+        parameters_source=spec.source,
+    )
+
+
+@lru_cache(maxsize=1)
+def _table_entries() -> tuple[Entry, ...]:
+    from planner.models.diffusion import diffusion_ids
+    from planner.models.vision import vision_ids
+
+    found = (_table_entry(id) for id in (*vision_ids(), *diffusion_ids()))
+    return tuple(entry for entry in found if entry is not None)
+
+
+def search(
+    text: str = "",
+    *,
+    task: ModelTask | None = None,
+    family: str | None = None,
+    smallest: float | None = None,
+    largest: float | None = None,
+) -> tuple[Entry, ...]:
+    """Entries whose id or family holds every word of `text`, of a task and family, with a count within limits."""
+    words = re.split(r"[\s_-]+", text[:200].strip().lower())
+
+    def suits(entry: Entry) -> bool:
+        haystack = f"{entry.id} {entry.family}".lower()
+        return (
+            (task is None or entry.task == task)
+            and (family is None or entry.family.lower() == family.lower())
+            and (smallest is None or entry.parameters >= smallest)
+            and (largest is None or entry.parameters <= largest)
+            and all(word in haystack for word in words)
+        )
+
+    return tuple(entry for entry in (*entries(), *_table_entries()) if suits(entry))
+
+
+def model(text: str) -> ModelSpec:
+    """The layer description of the model that an id or a name means: the same object each time."""
+    return _model(find(text).id)
+
+
+@lru_cache(maxsize=4096)
+def _model(id: str) -> ModelSpec:
+    spec = _table_model(id)
+    return spec if spec is not None else specify(_by_key()[_key(id)])
+
+
+def specify(entry: Entry) -> ModelSpec:
+    """The entry's layer description, with the recorded count where the computed one misses it by over 2 %."""
+    spec = dataclasses.replace(
+        build(entry.config, id=entry.id, name=entry.name),
+        task=entry.task,
+        family=entry.family,
+        source=entry.config_source,
+    )
+    if abs(spec.computed_parameters / entry.parameters - 1) > TOLERANCE:
+        return dataclasses.replace(spec, recorded_parameters=entry.parameters)
+    return spec
