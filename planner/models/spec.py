@@ -419,6 +419,7 @@ class Stack:
     linears: tuple[Linear, ...] = ()  # outside the layers: patch embedding, merger, projector
     extras: tuple[Extra, ...] = ()
     tokens_per_item: int | None = None  # tokens that one image or audio clip becomes inside this stack
+    tokens_out: int | None = None  # tokens that one image or audio clip brings into the decoder
 
     @property
     def depth(self) -> int:
