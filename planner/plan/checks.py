@@ -1,0 +1,147 @@
+"""Checks that span several fields: layouts that cannot be, and combinations that no framework runs."""
+
+from collections.abc import Callable
+
+from planner.models.spec import Attention, LatentAttention, Layer, MixtureOfExperts, ModelTask, Stack
+from planner.plan.plan import Plan
+from planner.result import Problem
+
+
+def problems_of(plan: Plan) -> tuple[Problem, ...]:
+    """Everything that makes a resolved plan impossible, each naming the field, its value and what would do."""
+    return tuple(problem for check in _CHECKS for problem in check(plan))
+
+
+def _degrees(plan: Plan) -> dict[str, int]:
+    names = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
+    return {name: plan.values[name] if plan.uses(name) else 1 for name in names}
+
+
+def _gpus_are_the_product(plan: Plan) -> list[Problem]:
+    degree, gpus = _degrees(plan), plan.values["gpus"]
+    product = degree["tensor_parallel"] * degree["pipeline_parallel"] * degree["context_parallel"]
+    if gpus % product == 0:
+        return []
+    field = max(("tensor_parallel", "pipeline_parallel", "context_parallel"), key=lambda name: degree[name])
+    return [Problem("gpus-not-a-multiple", field, degree[field], {"gpus": gpus, "product": product})]
+
+
+def _stack(plan: Plan) -> Stack | None:
+    return plan.spec.text_stack
+
+
+def _layers(plan: Plan) -> list[Layer]:
+    stack = _stack(plan)
+    return [run.layer for run in stack.groups] if stack else []
+
+
+def _tensor_parallel_divides(plan: Plan) -> list[Problem]:
+    degree = _degrees(plan)["tensor_parallel"]
+    if degree == 1:
+        return []
+    if not _layers(plan):
+        return [Problem("not-divisible-model", "tensor_parallel", degree)]
+    for layer in _layers(plan):
+        for mixer in layer.mixers:
+            heads = getattr(mixer, "heads", 0)
+            if isinstance(mixer, Attention | LatentAttention) and heads % degree:
+                allowed = [d for d in range(1, min(heads, 64) + 1) if heads % d == 0]
+                return [Problem("not-dividing-heads", "tensor_parallel", degree, {"heads": heads, "allowed": allowed})]
+            kv_heads = getattr(mixer, "kv_heads", 0)
+            if kv_heads and kv_heads % degree and degree % kv_heads:
+                return [Problem("not-dividing-kv-heads", "tensor_parallel", degree, {"kv_heads": kv_heads})]
+    return []
+
+
+def _pipeline_has_layers(plan: Plan) -> list[Problem]:
+    degree, stack = _degrees(plan)["pipeline_parallel"], _stack(plan)
+    depth = stack.depth if stack else 1
+    chunks = plan.values["virtual_stages"] if plan.uses("virtual_stages") else 1
+    if degree == 1 or degree * chunks <= depth:
+        return []
+    return [Problem("more-stages-than-layers", "pipeline_parallel", degree, {"layers": depth, "chunks": chunks})]
+
+
+def _experts_divide(plan: Plan) -> list[Problem]:
+    degree = _degrees(plan)
+    experts = degree["expert_parallel"]
+    if experts == 1:
+        return []
+    for layer in _layers(plan):
+        for part in layer.feed_forwards:
+            if isinstance(part, MixtureOfExperts) and part.experts % experts:
+                return [Problem("not-dividing-experts", "expert_parallel", experts, {"experts": part.experts})]
+    tensor, pipeline = degree["tensor_parallel"], degree["pipeline_parallel"]
+    group = plan.values["gpus"] // max(1, pipeline * (1 if plan.values["task"] == "serve" else tensor))
+    if group % experts:
+        return [Problem("not-dividing-group", "expert_parallel", experts, {"group": group})]
+    return []
+
+
+def _context_divides(plan: Plan) -> list[Problem]:
+    degree = _degrees(plan)["context_parallel"]
+    if degree == 1 or plan.values["sequence_length"] % (2 * degree) == 0:
+        return []
+    length = plan.values["sequence_length"]
+    return [Problem("not-dividing-sequence", "context_parallel", degree, {"sequence_length": length})]
+
+
+def _length_within_positions(plan: Plan) -> list[Problem]:
+    """Learned position tables end; rotary ones are only warned about elsewhere."""
+    table = next((t for t in plan.spec.embeddings if t.role == "position"), None)
+    if table is None or not plan.uses("sequence_length" if plan.values["task"] != "serve" else "input_tokens"):
+        return []
+    if plan.values["task"] == "serve":
+        field, length = "input_tokens", plan.values["input_tokens"] + plan.values["output_tokens"]
+    else:
+        field, length = "sequence_length", plan.values["sequence_length"]
+    if length <= table.rows:
+        return []
+    return [Problem("longer-than-positions", field, length, {"positions": table.rows})]
+
+
+def _group_divides(plan: Plan) -> list[Problem]:
+    if not plan.uses("shard_group"):
+        return []
+    degree = _degrees(plan)
+    product = degree["tensor_parallel"] * degree["pipeline_parallel"]
+    ranks = max(1, plan.values["gpus"] // product)
+    if ranks % plan.values["shard_group"] == 0:
+        return []
+    return [Problem("not-dividing-ranks", "shard_group", plan.values["shard_group"], {"ranks": ranks})]
+
+
+def _precision_exists(plan: Plan) -> list[Problem]:
+    """A precision that the GPU has no arithmetic for is refused, not emulated."""
+    from planner.hardware import catalogue as hardware
+    from planner.throughput.precision import compute_dtype
+
+    if plan.values["task"] == "serve":
+        return []
+    gpu = hardware.gpu(plan.values["gpu"])
+    dtype = compute_dtype(plan.values["precision"])
+    if dtype in ("fp32", "fp16") or dtype in gpu.peaks or not gpu.peaks:
+        return []
+    return [Problem("precision-not-on-gpu", "precision", plan.values["precision"], {"gpu": gpu.name, "dtype": dtype})]
+
+
+def _task_fits_model(plan: Plan) -> list[Problem]:
+    task, spec = plan.values["task"], plan.spec
+    if spec.task is ModelTask.DIFFUSION and task != "serve":
+        return [Problem("diffusion-serve-only", "task", task)]
+    if task == "finetune" and spec.image is not None and not spec.stacks and plan.values["method"] not in ("full",):
+        return [Problem("method-needs-layers", "method", plan.values["method"])]
+    return []
+
+
+_CHECKS: tuple[Callable[[Plan], list[Problem]], ...] = (
+    _task_fits_model,
+    _gpus_are_the_product,
+    _tensor_parallel_divides,
+    _pipeline_has_layers,
+    _experts_divide,
+    _context_divides,
+    _group_divides,
+    _length_within_positions,
+    _precision_exists,
+)
