@@ -1,0 +1,146 @@
+"""Evaluates every change of a plan and ranks them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from planner.advice.changes import CHANGES, Change
+from planner.estimate import estimate
+from planner.plan.checks import problems_of
+from planner.plan.plan import Plan
+from planner.plan.request import request_of
+from planner.result import Estimate, InputError
+
+WORTHWHILE = 0.02
+"""A change that gains less than this share of speed, cost or memory is noise beside the estimate's own error."""
+
+_TRADES = ("none", "result", "hardware")
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """One or several changes together, with what the planner predicts for the changed plan."""
+
+    changes: tuple[Change, ...]
+    plan: Plan
+    estimate: Estimate
+    speed_ratio: float | None  # work per second of the changed plan over the present one
+    cost_ratio: float | None  # price of the same work, changed over present
+    memory_ratio: float  # device memory, changed over present
+
+    @property
+    def id(self) -> str:
+        return "+".join(change.id for change in self.changes)
+
+    @property
+    def fits(self) -> bool:
+        return bool(self.estimate.fits)
+
+    @property
+    def trade(self) -> str:
+        return max((change.trade for change in self.changes), key=_TRADES.index)
+
+
+def advise(plan: Plan, present: Estimate, *, limit: int = 12) -> tuple[Suggestion, ...]:
+    """The best changes of a plan, best first; of each kind only its best.
+
+    Where the plan does not fit: changes that make it fit, those that give up least first, then the fastest; where no
+    single change suffices, a recipe of several. Where it fits: changes that gain speed or save money and still fit.
+    """
+    tried = [suggestion for change in _all(plan) if (suggestion := _try(plan, present, (change,)))]
+    if present.fits:
+        useful = [s for s in tried if s.fits and _gain(s) > WORTHWHILE]
+    else:
+        useful = [s for s in tried if s.fits] or _recipe(plan, present, tried)
+    best: dict[str, Suggestion] = {}
+    for suggestion in sorted(useful, key=lambda s: _order(s, present)):
+        best.setdefault(suggestion.id, suggestion)
+    return tuple(best.values())[:limit]
+
+
+def _all(plan: Plan) -> Iterable[Change]:
+    return (change for source in CHANGES for change in source(plan))
+
+
+def _try(plan: Plan, present: Estimate, changes: tuple[Change, ...]) -> Suggestion | None:
+    """The changed plan's estimate, or None where the change makes no possible plan."""
+    try:
+        changed = plan.with_changes(**{field: value for change in changes for field, value in change.sets.items()})
+        if problems_of(changed):
+            return None
+        result = estimate(request_of(changed))
+    except InputError:
+        return None
+    return Suggestion(
+        changes,
+        changed,
+        result,
+        _speed_ratio(result, present),
+        _ratio(_unit_price(result), _unit_price(present)),
+        float(result.memory.device / present.memory.device),
+    )
+
+
+def _ratio(changed: float | None, present: float | None) -> float | None:
+    return changed / present if changed is not None and present else None
+
+
+def _speed_ratio(result: Estimate, present: Estimate) -> float | None:
+    """Tokens (else samples) per second, changed over present; a shorter sequence is then not called faster."""
+    if result.speed is None or present.speed is None:
+        return None
+    if present.speed.tokens_per_second:
+        return float(result.speed.tokens_per_second / present.speed.tokens_per_second)
+    return _ratio(result.speed.samples_per_second, present.speed.samples_per_second)
+
+
+def _unit_price(result: Estimate) -> float | None:
+    """US dollars per unit of work, whichever unit the run has."""
+    if result.speed is None or result.cost.price_per_hour is None:
+        return None
+    rate = result.speed.tokens_per_second or result.speed.samples_per_second
+    return float(result.cost.price_per_hour / rate) if rate else None
+
+
+def _gain(suggestion: Suggestion) -> float:
+    """The larger of the speed gained and the money saved, as a share. Hardware must save money to be worth it."""
+    saved = 1 - suggestion.cost_ratio if suggestion.cost_ratio is not None else 0.0
+    if suggestion.trade == "hardware":
+        return saved
+    return max((suggestion.speed_ratio or 1.0) - 1, saved)
+
+
+def _order(suggestion: Suggestion, present: Estimate) -> tuple[float, ...]:
+    speed = suggestion.speed_ratio or 0.0
+    trade = _TRADES.index(suggestion.trade)
+    if present.fits:
+        return (-_gain(suggestion), trade)
+    if suggestion.trade == "hardware":
+        return (trade, suggestion.cost_ratio or float("inf"), -speed)
+    return (trade, len(suggestion.changes), -speed)
+
+
+def _recipe(plan: Plan, present: Estimate, tried: list[Suggestion]) -> list[Suggestion]:
+    """Changes combined greedily until the plan fits: each step takes the one that lowers memory most.
+
+    Falls back on the single changes that save most where even five together do not fit.
+    """
+    chosen: tuple[Change, ...] = ()
+    current: Suggestion | None = None
+    candidates = [change for change in _all(plan) if change.trade != "hardware"]
+    for _ in range(5):
+        steps = [s for change in candidates if (s := _extend(plan, present, chosen, change))]
+        best = min(steps, key=lambda s: (not s.fits, s.memory_ratio), default=None)
+        if best is None or (current and best.memory_ratio > current.memory_ratio * (1 - WORTHWHILE)):
+            break
+        chosen, current = best.changes, best
+        if best.fits:
+            return [best]
+    savers = sorted((s for s in tried if s.memory_ratio < 1 - WORTHWHILE), key=lambda s: s.memory_ratio)
+    return ([current] if current else []) + savers[:8]
+
+
+def _extend(plan: Plan, present: Estimate, chosen: tuple[Change, ...], change: Change) -> Suggestion | None:
+    """`chosen` and one more change of a kind that it doesn't hold yet."""
+    if any(change.sets.keys() & earlier.sets.keys() for earlier in chosen):
+        return None
+    return _try(plan, present, (*chosen, change))
