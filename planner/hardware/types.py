@@ -24,7 +24,7 @@ class Gpu:
     memory_is_reported: bool = False  # whether memory_bytes is a driver's report
     memory_type: str = ""
     memory_bandwidth: float | None = None  # bytes/s
-    peaks: dict[str, float] = field(default_factory=dict)  # FLOP/s
+    peaks: dict[str, float] = field(default_factory=dict, hash=False)  # FLOP/s
     nvlink_bandwidth: float | None = None  # bytes/s, both directions together, as marketed
     nvlink_version: str | None = None
     pcie_generation: int | None = None
@@ -61,7 +61,7 @@ class Cpu:
     id: str
     name: str
     cores: int
-    peaks: dict[str, float] = field(default_factory=dict)  # FLOP/s by dtype: fp32, bf16, int8
+    peaks: dict[str, float] = field(default_factory=dict, hash=False)  # FLOP/s by dtype: fp32, bf16, int8
     memory_bandwidth: float = 0.0  # bytes/s
     memory_bytes: int = 0
     power_watts: float = 0.0
