@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner.hardware import catalogue as hardware
+from planner.hardware import prices
 from planner.plan.plan import Plan
 
 
@@ -175,8 +176,9 @@ def serving(plan: Plan) -> Iterator[Change]:
 def other_gpu(plan: Plan) -> Iterator[Change]:
     """Cards of the same vendor that one can rent, of every larger memory size."""
     current = hardware.gpu(plan.values["gpu"])
-    for gpu in hardware.rentable(current.vendor):
-        if gpu.id != current.id:
+    for gpu_id in prices.rentable():
+        gpu = hardware.gpu(gpu_id)
+        if gpu.id != current.id and gpu.vendor == current.vendor:
             yield Change("other-gpu", "hardware", {"gpu": gpu.id, "price": None})
 
 

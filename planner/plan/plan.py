@@ -86,7 +86,7 @@ def choices_of(field: Field) -> tuple[str, ...]:
     if field.id == "weight_format":
         return tuple(FORMATS)
     if field.id == "network":
-        return ("auto", *links.inter_node_ids())
+        return ("auto", *links.network_ids())
     return field.choices
 
 

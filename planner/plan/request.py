@@ -27,14 +27,14 @@ def cluster_of(plan: Plan) -> Cluster:
     offer = prices.cheapest(gpu.id)
     price, source, date = values["price"], "user", None
     if price is None and offer is not None:
-        price, source, date = offer.price_per_gpu_hour, offer.source, offer.date
-    link, network = _value(plan, "link", "auto"), _value(plan, "network", "auto")
+        price, source, date = offer.price_per_gpu_hour, f"{offer.provider}: {offer.source}", offer.as_of
+    network = _value(plan, "network", "auto")
     return Cluster(
         gpu=gpu,
         gpus=values["gpus"],
         gpus_per_node=_value(plan, "gpus_per_node", 8),
-        intra_node=links.intra_node_link(gpu, link),
-        inter_node=links.inter_node_link(network, gpu),
+        intra_node=links.intra_node_link(gpu, _value(plan, "link", "auto")),
+        inter_node=None if network == "auto" else links.inter_node_link(network),
         price_per_gpu_hour=price,
         price_source=source if price is not None else "",
         price_date=date,

@@ -175,7 +175,7 @@ _BASIC = (
     Field(id="model", kind=Kind.MODEL, section=BASIC, default="meta-llama/Llama-3.1-8B"),
     Field(id="model_config", kind=Kind.CONFIG, section=BASIC, default=None, applies=lambda v: v["model"] == "custom"),
     _choice("method", BASIC, ("finetune",), lambda v: "full" if _is_image(v) else "lora", _enum(w.MethodKind)),
-    Field(id="gpu", kind=Kind.GPU, section=BASIC, default="geforce-rtx-4090"),
+    Field(id="gpu", kind=Kind.GPU, section=BASIC, default="rtx-4090"),
     _whole("gpus", BASIC, ALL, 1, 1, 65536, "GPUs"),
     _choice("precision", BASIC, TRAINING, _default_precision, _enum(w.TrainingPrecision)),
     _choice("weight_format", BASIC, SERVING, _default_weight_format),  # choices: planner.memory.formats

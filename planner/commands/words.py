@@ -1,0 +1,44 @@
+"""English sentences of the command line for the planner's codes. The pages have their own, in every language."""
+
+from typing import Any
+
+from planner.result import Problem
+
+_PROBLEMS = {
+    "missing-key": "{field} is missing; accepted names: {accepted}",
+    "not-an-integer": "{field} must be a whole number from {low:,} to {high:,}, not {value!r}",
+    "not-a-number": "{field} must be a number from {low:,} to {high:,}, not {value!r}",
+    "out-of-range": "{field} must be from {low:,} to {high:,}, not {value:,}",
+    "not-a-choice": "{field} cannot be {value!r}; choose one of: {choices}",
+    "not-a-flag": "{field} must be true or false, not {value!r}",
+    "unknown-field": "there is no input named {field!r}",
+    "unknown-model": "no model is called {value!r}; nearest: {nearest}",
+    "unknown-gpu": "no GPU is called {value!r}; nearest: {nearest}",
+    "ambiguous-gpu": "{value!r} could be any of: {nearest}",
+    "gpus-not-a-multiple": "{field} {value}: {gpus} GPUs are not a multiple of the degrees' product, {product}",
+    "not-dividing-heads": "{field} {value} does not divide the model's {heads} attention heads; possible: {allowed}",
+    "not-dividing-kv-heads": "{field} {value} fits no whole number of the model's {kv_heads} key/value heads",
+    "more-stages-than-layers": "{field} {value} x {chunks} chunks needs as many layers; the model has {layers}",
+    "not-dividing-experts": "{field} {value} does not divide the model's {experts} experts",
+    "not-dividing-group": "{field} {value} does not divide its group of {group} GPUs",
+    "not-dividing-sequence": "{field} {value}: sequence_length {sequence_length} is not a multiple of twice that",
+    "not-dividing-ranks": "{field} {value} does not divide the {ranks} data-parallel ranks",
+    "longer-than-positions": "{field} {value:,} is longer than the model's table of {positions:,} positions",
+    "precision-not-on-gpu": "{field} {value}: {gpu} has no {dtype} arithmetic",
+}
+
+
+def problem_line(problem: Problem) -> str:
+    """One problem as a line: the field, the value, and what is allowed."""
+    values: dict[str, Any] = {"field": problem.field, "value": problem.value}
+    for key, value in problem.parameters.items():
+        values[key] = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
+    template = _PROBLEMS.get(problem.code)
+    try:
+        text = template.format(**values) if template else ""
+    except (KeyError, ValueError, TypeError):
+        text = ""
+    if not text:
+        details = "; ".join(f"{key}: {value}" for key, value in values.items() if value is not None and key != "field")
+        text = f"{problem.field}: {problem.code.replace('-', ' ')} ({details})"
+    return f"error: {text}"
