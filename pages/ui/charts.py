@@ -1,0 +1,280 @@
+"""Charts: Plotly figures in our own slim style, labelled directly, with their data one click away.
+
+Axes stay left-to-right in both languages; words around them follow the reader. A figure is built only from what it
+shows, so that Streamlit leaves an unchanged chart alone when something else on the page changes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.ui import export
+from pages.ui.tables import Column, table_html
+from pages.ui.text import Text, grouped, plain
+from pages.ui.theme import COLOURS, PART_KINDS, SERIES, part_kind
+
+_FONT = "IBM Plex Sans, IBM Plex Sans Arabic, sans-serif"
+_LABELLED_POINTS = 8  # up to this many points carry their own figure, and the value axis is not drawn
+_PATTERNS = {"plain": "", "dots": ".", "rows": "-", "columns": "|", "grid": "+", "hatched": "/"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One curve. A missing value (None) leaves a gap."""
+
+    label: str
+    values: Sequence[float | None]
+    key: str = ""  # bars: the term id, for its colour
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A point to point at: where it is, and a word about it."""
+
+    x: float
+    y: float
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """A horizontal line such as the capacity of a GPU."""
+
+    y: float
+    label: str
+
+
+def is_dark() -> bool:
+    """Whether the reader's theme is dark, as far as the browser has told."""
+    return bool(st.context.theme.type == "dark")
+
+
+def line_chart(
+    text: Text,
+    x: Sequence[float],
+    series: Sequence[Series],
+    *,
+    x_label: str,
+    unit: str,
+    limit: Limit | None = None,
+    marks: Sequence[Mark] = (),
+    steps: bool = True,
+    decimals: int | None = None,
+    dark: bool = False,
+) -> go.Figure:
+    """Curves over `x`. With `steps` the values of `x` (1, 2, 4, 8 ...) stand at equal distances."""
+    labelled = len(series) == 1 and len(x) <= _LABELLED_POINTS
+    places: list[Any] = [grouped(value) for value in x] if steps else list(x)
+    figure = go.Figure(layout=_layout(text, x_label, unit, dark, value_axis=not labelled, steps=steps))
+    for index, one in enumerate(series):
+        curve = _curve(places, one, SERIES[index % len(SERIES)].on(dark), unit, labelled, decimals, dark)
+        if labelled and limit:
+            curve.textposition = _beside(one.values, limit.y)
+        figure.add_trace(curve)
+        if len(series) > 1:
+            _label_curve(figure, range(len(x)) if steps else x, one, SERIES[index % len(SERIES)].on(dark))
+    if limit:
+        _draw_limit(figure, limit, dark, left=False)
+    if marks:
+        figure.add_trace(_marks(marks, steps, dark))
+    _set_range(figure, [value for one in series for value in one.values if value is not None], limit)
+    return figure
+
+
+def stacked_bar_chart(
+    text: Text,
+    x: Sequence[float],
+    parts: Sequence[Series],
+    *,
+    x_label: str,
+    unit: str,
+    limit: Limit | None = None,
+    decimals: int | None = 1,
+    dark: bool = False,
+) -> go.Figure:
+    """Parts that add up, one bar for each value of `x`, in the memory bar's colours; totals stand on the bars."""
+    places = [grouped(value) for value in x]
+    figure = go.Figure(layout=_layout(text, x_label, unit, dark, value_axis=False, steps=True))
+    for part in parts:
+        colour, texture = PART_KINDS[part_kind(part.key)]
+        figure.add_trace(
+            go.Bar(
+                x=places,
+                y=list(part.values),
+                name=part.label,
+                marker={
+                    "color": colour,
+                    "line": {"width": 1, "color": COLOURS["surface"].on(dark)},
+                    "pattern": {"shape": _PATTERNS[texture], "fgcolor": "rgba(255,255,255,.45)", "size": 5},
+                },
+                hovertemplate=f"{escape(part.label)}: %{{y:,.2f}} {escape(unit)}<extra></extra>",
+            )
+        )
+    totals = [sum(part.values[i] or 0 for part in parts) for i in range(len(places))]
+    for place, value in enumerate(totals):  # an annotation names a category by its position
+        figure.add_annotation(x=place, y=value, text=grouped(value, decimals), showarrow=False, yshift=10)
+    if limit:
+        _draw_limit(figure, limit, dark, left=True)
+    figure.update_layout(barmode="stack", bargap=0.45)
+    _set_range(figure, totals, limit)
+    return figure
+
+
+def draw(
+    text: Text,
+    figure: go.Figure,
+    *,
+    title: str,
+    alt: str,
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[Any]],
+    key: str,
+    source: str = "",
+) -> None:
+    """The chart under its title, with a text alternative, and its data as a table and a file behind a button."""
+    with st.container(key=f"gp-chart-{key}", gap=None):
+        st.html(f'<h3 class="gp-section">{escape(title)}</h3>')
+        st.plotly_chart(
+            figure, key=key, alt=alt, theme=None, config={"displaylogo": False, "modeBarButtons": [["toImage"]]}
+        )
+        if source:
+            st.html(f'<p class="gp-note">{escape(source)}</p>')
+        data = st.popover(text.t("Data"), key=f"{key}-data", type="tertiary", on_change="rerun")
+        if data.open:
+            with data:
+                st.html(table_html(text, columns, rows, caption=title))
+                export.download_csv(text, columns, rows, name=key, key=f"{key}-csv")
+
+
+def _layout(text: Text, x_label: str, unit: str, dark: bool, *, value_axis: bool, steps: bool) -> go.Layout:
+    muted, line = COLOURS["muted"].on(dark), COLOURS["line"].on(dark)
+    font = {"family": _FONT, "size": 13, "color": COLOURS["text"].on(dark)}
+    corner = {"xref": "paper", "yref": "paper", "showarrow": False, "font": {"color": muted, "size": 13}}
+    return go.Layout(
+        template="none",
+        height=300,
+        margin={"l": 8, "r": 16, "t": 30, "b": 52},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font=font,
+        showlegend=False,
+        hoverlabel={"font": {"family": _FONT, "size": 13}},
+        dragmode=False,
+        xaxis={
+            "type": "category" if steps else "linear",
+            "fixedrange": True,
+            "showgrid": False,
+            "zeroline": False,
+            "showline": True,
+            "linecolor": line,
+            "ticks": "",
+            "tickfont": {"color": muted, "size": 13},
+            "automargin": True,
+        },
+        yaxis={
+            "fixedrange": True,
+            "showgrid": value_axis,
+            "gridcolor": line,
+            "zeroline": False,
+            "showticklabels": value_axis,
+            "tickfont": {"color": muted, "size": 13},
+            "tickformat": ",~r",
+            "nticks": 5,
+            "automargin": True,
+        },
+        annotations=[
+            {**corner, "x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom", "yshift": 8, "text": escape(unit)},
+            {**corner, "x": 1, "y": 0, "xanchor": "right", "yanchor": "top", "yshift": -28, "text": escape(x_label)},
+        ],
+    )
+
+
+def _curve(
+    places: Sequence[Any], one: Series, colour: str, unit: str, labelled: bool, decimals: int | None, dark: bool
+) -> go.Scatter:
+    few = len(places) <= 4 * _LABELLED_POINTS
+    shown = [None if value is None else grouped(value, decimals) for value in one.values]
+    return go.Scatter(
+        x=places,
+        y=list(one.values),
+        name=plain(one.label),
+        mode="lines+markers+text" if labelled else "lines+markers" if few else "lines",
+        text=shown,
+        textposition="top center",
+        textfont={"color": COLOURS["text"].on(dark)},
+        line={"color": colour, "width": 2.2},
+        marker={"color": colour, "size": 7},
+        cliponaxis=False,
+        hovertemplate=f"{escape(plain(one.label))}<br>%{{x}}: %{{text}} {escape(unit)}<extra></extra>",
+    )
+
+
+def _beside(values: Sequence[float | None], limit: float) -> list[str]:
+    """Where each figure stands so that the limit's line does not run through it."""
+    room = 0.12 * max([limit, *(value for value in values if value is not None)])
+    return ["bottom center" if value is not None and limit - room < value < limit else "top center" for value in values]
+
+
+def _label_curve(figure: go.Figure, places: Sequence[Any], one: Series, colour: str) -> None:
+    """The curve's name at its last point, in its colour: no legend to decode."""
+    last = max((i for i, value in enumerate(one.values) if value is not None), default=None)
+    if last is not None:
+        figure.add_annotation(
+            x=places[last],
+            y=one.values[last],
+            text=escape(one.label),
+            showarrow=False,
+            xanchor="right",
+            yanchor="bottom",
+            yshift=6,
+            font={"color": colour},
+        )
+
+
+def _draw_limit(figure: go.Figure, limit: Limit, dark: bool, *, left: bool) -> None:
+    """The limit's line, and its label where a rising chart leaves room: above it on the left, or below on the right."""
+    colour = COLOURS["bad"].on(dark)
+    figure.add_shape(
+        type="line",
+        xref="paper",
+        x0=0,
+        x1=1,
+        y0=limit.y,
+        y1=limit.y,
+        line={"color": colour, "width": 1.4, "dash": "dash"},
+    )
+    figure.add_annotation(
+        xref="paper",
+        x=0 if left else 1,
+        y=limit.y,
+        text=escape(limit.label),
+        showarrow=False,
+        xanchor="left" if left else "right",
+        yanchor="bottom" if left else "top",
+        font={"color": colour},
+    )
+
+
+def _marks(marks: Sequence[Mark], steps: bool, dark: bool) -> go.Scatter:
+    colour = COLOURS["mark"].on(dark)
+    return go.Scatter(
+        x=[grouped(mark.x) if steps else mark.x for mark in marks],
+        y=[mark.y for mark in marks],
+        mode="markers+text",
+        text=[escape(mark.label) for mark in marks],
+        textposition="bottom center",
+        textfont={"color": colour},
+        marker={"color": colour, "size": 11},
+        cliponaxis=False,
+        hoverinfo="skip",
+    )
+
+
+def _set_range(figure: go.Figure, values: Sequence[float], limit: Limit | None) -> None:
+    """The value axis starts at zero: a bar or a curve cut off below would show a larger effect than there is."""
+    top = max([*values, limit.y if limit else 0.0, 0.0]) or 1.0
+    figure.update_yaxes(range=[0, 1.12 * top])
