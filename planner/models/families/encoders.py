@@ -172,7 +172,9 @@ def build_deberta(config: Config) -> ModelSpec:
         if reach < 1:
             reach = config.integer("max_relative_positions", default=-1, low=-1)
         extras = (Extra("relative_embeddings", 2 * (reach if reach > 0 else positions) * hidden),)
-    norms = (layer_norm(hidden),) if "layer_norm" in config.text("norm_rel_ebd", default="none") else ()
+    norms: tuple[Norm, ...] = (
+        (layer_norm(hidden),) if "layer_norm" in config.text("norm_rel_ebd", default="none") else ()
+    )
     kernel = config.integer("conv_kernel_size", default=0, low=0)
     if kernel:
         groups = config.integer("conv_groups", default=1)
