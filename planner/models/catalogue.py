@@ -9,7 +9,7 @@ import dataclasses
 import difflib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -24,8 +24,11 @@ DATA = Path(__file__).parent.parent / "data" / "models.jsonl"
 TOLERANCE = 0.02
 """Where the computed count is further than this from the reference, the recorded count is used, and labelled."""
 
-TUNING = frozenset({"instruct", "chat", "it", "base", "pt", "hf"})
-"""Last words of names that say how weights were trained or stored: the shape is that of the name without them."""
+TUNING = frozenset({"instruct", "chat", "it", "pt", "hf"})
+"""Words of names that say how weights were trained or stored: the shape is that of the name without them."""
+
+_SIZE = re.compile(r"(\d+x)?\d+(\.\d+)?[bm]")
+_VERSION = re.compile(r"-v\d+(\.\d+)*$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,19 +67,30 @@ def _key(text: str) -> str:
 
 
 def _untuned(key: str) -> str:
+    """The key without its tuning words. `base` is one where another word is the size (in bert-base it is the size)."""
     words = key.split("-")
-    while len(words) > 1 and words[-1] in TUNING:
-        words.pop()
-    return "-".join(words)
+    idle = TUNING | {"base"} if any(_SIZE.fullmatch(word) for word in words) else TUNING
+    return "-".join(word for place, word in enumerate(words) if place == 0 or word not in idle)
+
+
+def _short(key: str) -> str:
+    return key.rpartition("/")[2]
+
+
+_SHORTER: tuple[Callable[[str], str], ...] = (
+    lambda key: key,
+    _short,
+    _untuned,
+    lambda key: _untuned(_short(key)),
+    lambda key: _VERSION.sub("", _untuned(_short(key))),
+)
+"""Names that an entry answers to, most exact first; each only where no other entry would answer to it as well."""
 
 
 @lru_cache(maxsize=1)
 def _by_key() -> dict[str, Entry]:
-    """Entries by id and by short name; then, where only one entry would answer, by the name without its tuning."""
     index: dict[str, Entry] = {}
-    for entry in entries():
-        index[_key(entry.id)] = entry
-    for shorten in (lambda key: key.split("/")[-1], _untuned, lambda key: _untuned(key.split("/")[-1])):
+    for shorten in _SHORTER:
         found: dict[str, list[Entry]] = {}
         for entry in entries():
             found.setdefault(shorten(_key(entry.id)), []).append(entry)
@@ -102,14 +116,19 @@ def find(text: str) -> Entry:
 
 
 def _table_model(id: str) -> ModelSpec | None:
-    from planner.models.diffusion import diffusion_ids, diffusion_model
-    from planner.models.vision import vision_ids, vision_model
+    """The model of an id with a table's prefix; None where it has none, or the table doesn't hold it."""
+    if id.startswith(("timm/", "torchvision/")):
+        from planner.models.vision import vision_ids, vision_model
 
-    for prefix, ids, make in (("timm/", vision_ids, vision_model), ("diffusion/", diffusion_ids, diffusion_model)):
-        if id.startswith(prefix):
-            match = next((known for known in ids() if _key(known) == _key(id)), None)
-            return make(match) if match else None
-    return None
+        ids, make = vision_ids(), vision_model
+    elif id.startswith("diffusion/"):
+        from planner.models.diffusion import diffusion_ids, diffusion_model
+
+        ids, make = diffusion_ids(), diffusion_model
+    else:
+        return None
+    match = next((known for known in ids if _key(known) == _key(id)), None)
+    return make(match) if match else None
 
 
 def _table_entry(id: str) -> Entry | None:
