@@ -79,7 +79,7 @@ def build_bart(config: Config) -> ModelSpec:
     positions = config.integer("max_position_embeddings")
     vocabulary = config.integer("vocab_size")
     activation = config.text("activation_function", default="gelu")
-    learned = model_type in ("bart", "mbart", "blenderbot", "blenderbot-small")
+    stored = model_type != "m2m_100"  # whose sinusoids are computed, not stored
     offset = 2 if model_type in ("bart", "mbart") else 0  # two rows are reserved before the first position
     embedding_norm = (layer_norm(hidden),) if model_type in ("bart", "mbart", "blenderbot-small") else ()
     final_norm = (layer_norm(hidden),) if model_type in ("mbart", "m2m_100", "blenderbot", "pegasus") else ()
@@ -98,7 +98,7 @@ def build_bart(config: Config) -> ModelSpec:
         runs = (Run(layer, layers_of(config, f"{side}_layers")),)
         return Stack(kind=kind, hidden=hidden, runs=runs, norms=(*embedding_norm, *final_norm))
 
-    rows = positions + offset if learned else 0
+    rows = positions + offset if stored else 0
     return ModelSpec(
         id="",
         name="",

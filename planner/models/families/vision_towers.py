@@ -51,7 +51,8 @@ def siglip_tower(config: Config) -> Stack:
     """SigLIP's image encoder (arXiv:2303.15343): learned positions, no class token, an attention-pooling head."""
     hidden, heads = config.integer("hidden_size"), config.integer("num_attention_heads")
     width = config.integer("intermediate_size")
-    patches = grid(config, image=224, patch=16) ** 2
+    # SigLIP 2 for any aspect ratio states the patches themselves
+    patches = config.integer("num_patches", default=grid(config, image=224, patch=16) ** 2)
     activation = config.text("hidden_act", default="gelu_pytorch_tanh")
     layer = block(self_attention(hidden, heads), mlp(hidden, width, activation=activation), layer_norm(hidden))
     pooled = config.flag("vision_use_head", default=True)
