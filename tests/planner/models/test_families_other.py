@@ -285,14 +285,14 @@ def test_projectors_run_once_for_each_token_that_goes_out() -> None:
     assert {matrix.active for matrix in tower.linears if matrix.role == "projector"} == {0.25}
 
 
-HOSTILE = (-1, 0, 10**30, 1e308, float("nan"), "many", [], {}, [[1] * 5], None, True)
+HOSTILE: tuple[Any, ...] = (-1, 0, 10**30, 1e308, float("nan"), "many", [], {}, [[1] * 5], None, True)
 
 
 @pytest.mark.parametrize("id", MODELS)
 def test_hostile_values_are_refused_or_harmless(id: str) -> None:
     """Each number, list or text of the configuration is replaced in turn; nothing but `InputError` may come out."""
     config = MODELS[id][1]
-    places = [(None, key) for key in config]
+    places: list[tuple[str | None, str]] = [(None, key) for key in config]
     places += [(key, inner) for key, value in config.items() if isinstance(value, dict) for inner in value]
     for outer, key in places:
         for value in HOSTILE:
