@@ -71,6 +71,7 @@ class Norm:
     kind: NormKind = NormKind.RMS
     bias: bool = False
     copies: int = 1
+    offset_gain: bool = False  # gain stored as an offset from one and applied in fp32 (Gemma)
 
     @property
     def parameters(self) -> int:
@@ -107,11 +108,13 @@ class Attention:
     fused_qkv: bool = False  # one matrix with role qkv
     qk_norms: tuple[Norm, ...] = ()
     rotary: bool = True
+    rotary_joined: bool = False  # rotates a slice and joins it to the rest (Phi, GPT-NeoX, GLM): output is copied once more
     gated: bool = False  # an output gate doubles q (Qwen3-Next, Qwen3.5)
     cross: bool = False  # keys and values come from `cross_hidden`-wide outer tokens
     cross_hidden: int = 0
     cached: bool = True  # False: reuses another layer's cache (Gemma 3n), or needs none
     projects_kv: bool = True  # False: no k/v matrices of its own
+    projects_v: bool = True  # False: values come from the key matrix, too (Gemma 4); both are cached
     output: int = 0  # 0: as hidden
     extras: tuple[Extra, ...] = ()
     softcap: bool = False
@@ -148,9 +151,12 @@ class Attention:
         if not self.projects_kv:
             return (q_linear, out)
         k_bias = self.kv_bias if self.k_bias is None else self.k_bias
+        k_linear = Linear(role="k", inputs=source, outputs=k, bias=k_bias, split=Split.KV, kv_heads=self.kv_heads)
+        if not self.projects_v:
+            return (q_linear, k_linear, out)
         return (
             q_linear,
-            Linear(role="k", inputs=source, outputs=k, bias=k_bias, split=Split.KV, kv_heads=self.kv_heads),
+            k_linear,
             Linear(role="v", inputs=source, outputs=v, bias=self.kv_bias, split=Split.KV, kv_heads=self.kv_heads),
             out,
         )
@@ -511,6 +517,7 @@ class ModelSpec:
     embeddings: tuple[Embedding, ...] = ()
     head: Linear | None = None  # output projection; its weight is the token embedding's where `tied`
     tied: bool = False
+    logit_softcap: bool = False  # logits pass through a scaled tanh (Gemma 2)
     stacks: tuple[Stack, ...] = ()
     norms: tuple[Norm, ...] = ()  # outside the stacks (embedding norm)
     linears: tuple[Linear, ...] = ()  # outside the stacks (pooler, classifier, embedding projection)

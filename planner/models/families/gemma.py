@@ -120,9 +120,9 @@ def build_gemma3n(config: Config) -> ModelSpec:
     )
 
     def layer_at(index: int) -> Layer:
-        mixer = attention(
-            sizes, window=reach[index], cached=index < sizes.depth - shared, qk_norms=head_norms(sizes)
-        )
+        own = index < sizes.depth - shared  # later layers read an earlier layer's keys and values
+        norms = head_norms(sizes)[: 2 if own else 1]
+        mixer = attention(sizes, window=reach[index], cached=own, projects_kv=own, qk_norms=norms)
         return Layer(
             hidden=sizes.hidden,
             mixers=(mixer,),
@@ -185,6 +185,7 @@ def _gemma4_attention(config: Config, sizes: Sizes, kind: str, shared: bool) -> 
         window=windows.window_of(config) if sliding else None,
         cached=not shared,
         projects_kv=not shared,
+        projects_v=not same,
         qk_norms=(norm,) if shared else (norm, norm, plain),
     )
 
