@@ -8,7 +8,7 @@ from planner.models.families.blocks import MOST_LAYERS, layer_norm
 from planner.models.families.registry import family
 from planner.models.families.vision import classifiers
 from planner.models.families.vision_towers import LARGEST_SIDE
-from planner.models.spec import Extra, ImageCosts, Linear, ModelSpec, ModelTask, Norm, Stack, StackKind
+from planner.models.spec import Extra, ImageCosts, Linear, ModelSpec, ModelTask, Norm
 from planner.numeric import ceil_div
 from planner.result import InputError, Problem
 
@@ -62,27 +62,20 @@ def _spec(
     last: int,
     extras: tuple[Extra, ...] = (),
 ) -> ModelSpec:
-    """The network of these convolutions, in one stack without layers, and what one image costs."""
+    """The network of these convolutions, known by its totals and what one image costs."""
     convolutions = tuple(convolutions)
     after = classifiers(config, last)
-    stack = Stack(
-        kind=StackKind.VISION,
-        hidden=last,
-        runs=(),
-        norms=norms,
-        linears=tuple(convolution.linear for convolution in convolutions),
-        extras=extras,
-    )
+    matrices = (*(convolution.linear for convolution in convolutions), *after)
     return ModelSpec(
         id="",
         name="",
         model_type=config.text("model_type"),
         task=ModelTask.VISION,
         hidden=last,
-        stacks=(stack,),
-        linears=after,
         image=ImageCosts(
-            parameters=stack.parameters + sum(matrix.parameters for matrix in after),
+            parameters=sum(matrix.parameters for matrix in matrices)
+            + sum(norm.parameters for norm in norms)
+            + sum(extra.parameters for extra in extras),
             multiply_accumulates=float(
                 sum(convolution.multiply_accumulates for convolution in convolutions)
                 + sum(matrix.matrix_elements for matrix in after)

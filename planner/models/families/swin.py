@@ -1,4 +1,4 @@
-"""Swin: a stack for each stage, as every stage has its own width and number of tokens."""
+"""Swin: known by its totals, as every stage has its own width and number of tokens."""
 
 from planner.models.config import Config
 from planner.models.families.blocks import MOST_LAYERS, block, layer_norm, linear, mlp, self_attention
@@ -40,11 +40,8 @@ def build_swin(config: Config) -> ModelSpec:
         last = stage == len(depths) - 1
         before = (patch_embedding(config, hidden, patch=4),) if stage == 0 else ()
         merge = () if last else (linear("merge", 4 * hidden, 2 * hidden, bias=False, active=0.25),)
-        norms = (layer_norm(hidden), *(() if last else (layer_norm(4 * hidden),)))
-        if not (stage == 0 or last):
-            norms = (layer_norm(4 * hidden),)
-        elif stage == 0 and last:
-            norms = (layer_norm(hidden, copies=2),)
+        embedded = (layer_norm(hidden),) if stage == 0 else ()
+        norms = (*embedded, layer_norm(hidden if last else 4 * hidden))
         stacks.append(
             Stack(
                 kind=StackKind.VISION,
@@ -64,8 +61,6 @@ def build_swin(config: Config) -> ModelSpec:
         model_type="swin",
         task=ModelTask.VISION,
         hidden=hidden,
-        stacks=tuple(stacks),
-        linears=after,
         image=_costs(config, tuple(stacks), after),
         dtype=config.text("torch_dtype", "dtype", default="float32"),
     )
