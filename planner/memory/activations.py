@@ -1,0 +1,136 @@
+"""Saved activations: all layers of a stage, by recomputation and micro-batches in flight; and one layer's working set."""
+
+from dataclasses import dataclass
+
+from planner.memory.layers import LayerSaved, layer_saved, outside_saved, tokens_of
+from planner.memory.path import Path
+from planner.memory.saved import Saved, Shape
+from planner.memory.sharding import Stage
+from planner.models.spec import ModelTask, Stack, StackKind
+from planner.numeric import Number, maximum, minimum
+from planner.result import Formula
+from planner.workload import MethodKind, Recompute, Training
+
+ACTIVATIONS = Formula(
+    id="mem.activations",
+    unit="bytes",
+    latex=r"m \left( \sum_{\text{layers}} b s \left( A_{\text{whole}} / t_{\text{sp}} + A_{\text{split}} / t"
+    r" + A_{\text{kv}} / \min(t, n_{kv}) + B s / t \right) + A_{\text{outside}} \right)",
+    source="tensors that PyTorch's autograd saves, operator by operator; Korthikanti et al., arXiv 2205.05198, eq. 1-4",
+)
+RECOMPUTED = Formula(
+    id="mem.activations.recomputed",
+    unit="bytes",
+    latex=r"\max_{\text{moments}} \left( A_{\text{layer}} + G_{\text{moment}} \right)",
+    source="one layer made again for its backward pass, and the gradients alive at that pass's worst moment",
+)
+
+CONVOLUTION_TENSORS = 2.0  # batch norm keeps its input, the activation its result: two of each convolution's output
+IMAGE_TOKENS_SIDE = 224  # pixels a side that `tokens_per_item` counts, where the configuration doesn't say
+
+
+@dataclass(frozen=True, slots=True)
+class Activations:
+    """Bytes on one GPU of a stage."""
+
+    saved: Number  # at the end of the forward pass
+    working: Number  # beyond `saved`, in one layer's backward pass
+
+
+def image_scale(request: Training) -> Number:
+    """Pixels of the request's images over those that the model's figures are for."""
+    config = request.model.config
+    size = config.get("image_size") if request.model.image is None else request.model.image.image_size
+    side = size if isinstance(size, int) else IMAGE_TOKENS_SIDE
+    return (request.image_size / side) ** 2
+
+
+def stack_tokens(request: Training, stack: Stack) -> tuple[Number, Number]:
+    """Tokens of one micro-batch on one GPU in `stack`, and keys that a query meets."""
+    if stack.kind in (StackKind.VISION, StackKind.AUDIO):
+        only = request.model.task is ModelTask.VISION or stack is request.model.text_stack
+        items = 1 if only else request.images_per_sample
+        tokens = stack.tokens_per_item or 0
+        each = tokens * image_scale(request) if stack.kind is StackKind.VISION else tokens
+        return request.micro_batch_size * items * each, each
+    sequence = request.sequence_length
+    return request.micro_batch_size * sequence / request.layout.context_parallel, sequence
+
+
+def shape_of(request: Training, stack: Stack) -> Shape:
+    """What the coefficients of `stack`'s layers meet."""
+    layout, method = request.layout, request.method
+    tokens, keys = stack_tokens(request, stack)
+    width = method.bottleneck if method.kind is MethodKind.ADAPTER else method.rank
+    return Shape(
+        tokens=tokens,
+        keys=keys,
+        tensor=layout.tensor_parallel,
+        sequence=layout.tensor_parallel if layout.sequence_parallel else 1,
+        rank=width,
+    )
+
+
+def _kept(request: Training, coefficients: LayerSaved, shape: Shape) -> tuple[Number, Number]:
+    """Bytes that one layer keeps until its backward pass, and that recomputation then makes again."""
+    every = coefficients.kept.bytes(shape)
+    if request.recompute is Recompute.NONE:
+        return every, 0
+    if request.recompute is Recompute.SELECTIVE:
+        core = coefficients.attention_core.bytes(shape)
+        return every - core, core
+    boundary = coefficients.boundary.bytes(shape)
+    share = 1 / request.recompute_every
+    return boundary * share + every * (1 - share), every
+
+
+def working(coefficients: LayerSaved, shape: Shape) -> Number:
+    """Bytes beyond a layer's saved tensors at the worst moment of its backward pass."""
+    moment = coefficients.feed_forward_extra.bytes(shape)
+    if coefficients.scores_extra.scores:
+        attention = coefficients.scores_extra.bytes(shape) - coefficients.feed_forward.bytes(shape)
+        moment = maximum(moment, attention)
+    return moment + coefficients.gradients.bytes(shape)
+
+
+def activations(request: Training, path: Path, stage: Stage) -> Activations:
+    """Saved activations of `stage`, and the working set of the layer that needs most."""
+    if request.model.image is not None and not request.model.stacks:
+        return _image_activations(request, path)
+    saved: Number = 0
+    peak: Number = 0
+    for stack in request.model.stacks:
+        if stack.kind is StackKind.MTP:
+            continue
+        shape = shape_of(request, stack)
+        for run in stack.groups:
+            coefficients = layer_saved(path, run.layer, stack.kind is StackKind.VISION)
+            kept, remade = _kept(request, coefficients, shape)
+            saved = saved + kept * _trained(request, run.count)
+            peak = maximum(peak, remade + working(coefficients, shape))
+    if request.model.text_stack is None:
+        return Activations(saved, peak)
+    before, behind = outside_saved(path, request.model)
+    shape = shape_of(request, request.model.text_stack)
+    saved = saved * stage.share + before.bytes(shape) * stage.first
+    return Activations(saved * stage.in_flight + behind.bytes(shape) * stage.last, peak)
+
+
+def _trained(request: Training, count: int) -> Number:
+    """Layers of a run that keep anything: frozen ones before the first trained one keep nothing."""
+    if request.method.kind is not MethodKind.FROZEN or request.model.text_stack is None:
+        return count
+    depth = request.model.text_stack.depth
+    return count * (1 - minimum(request.method.frozen_layers, depth) / depth)
+
+
+def _image_activations(request: Training, path: Path) -> Activations:
+    """A convolutional network by its activation count; backward needs one more tensor of its widest stage, about 1/8."""
+    image = request.model.image
+    assert image is not None
+    elements = image.activation_elements * image_scale(request) * request.micro_batch_size
+    saved = CONVOLUTION_TENSORS * path.bytes.compute * elements
+    return Activations(saved, 0)
+
+
+__all__ = ["ACTIVATIONS", "RECOMPUTED", "Activations", "Saved", "activations", "tokens_of"]

@@ -1,0 +1,100 @@
+"""What stands beside the tensors: the allocator's reserve, the CUDA context, libraries, communication buffers."""
+
+from planner.memory.path import Path
+from planner.memory.sharding import counts
+from planner.memory.weights import Weights
+from planner.numeric import Number, maximum, minimum, where
+from planner.parallel import Offload
+from planner.result import Formula, Term
+from planner.units import MIB
+from planner.workload import Training
+
+GATHERED = Formula(
+    id="mem.gathered",
+    unit="bytes",
+    latex=r"w_c \left( P_{\text{root}} + n_{\text{units}} P_{\text{layer}} \right) + g_c P_{\text{layer}}",
+    source="Zhao et al., PyTorch FSDP, arXiv 2304.11277, section 3.3; FSDP and ZeRO-3 units alive, traced and measured",
+)
+RESERVE = Formula(
+    id="mem.reserve",
+    unit="bytes",
+    latex=r"\max\left( f M, \min(C - M - M_{\text{outside}}, f M + \min(M_{\text{loss}}, M_{\text{layers}})) \right)",
+    source="PyTorch's caching allocator: large blocks of the loss and small ones of the layers are cached side by side",
+)
+CONTEXT = Formula(
+    id="mem.context",
+    unit="bytes",
+    latex=r"M_{\text{context}}",
+    source="CUDA context and loaded kernels under lazy loading: 300 to 600 MiB (assumed; 720 to 1340 MiB before CUDA 11.7)",
+)
+NCCL = Formula(
+    id="mem.nccl",
+    unit="bytes",
+    latex=r"\sum_{\text{groups}} M_{\text{communicator}}",
+    source="NVIDIA/nccl issues 964, 864, 391: 544 MB for two GPUs, 688 MB for more (4 x A100, NVLink)",
+)
+WORKSPACE = Formula(
+    id="mem.workspace",
+    unit="bytes",
+    latex=r"M_{\text{cuBLAS}} + M_{\text{cuBLASLt}}",
+    source="cuBLAS 8519680 B a handle (discuss.pytorch.org 178671); cuBLASLt 32 MiB on Hopper, 4 MiB before (PyTorch 120925)",
+)
+
+CONTEXT_BYTES = 500 * MIB
+CUBLAS_BYTES = 8519680
+CUBLASLT_BYTES = 4 * MIB
+CUBLASLT_HOPPER_BYTES = 32 * MIB
+NCCL_PAIR_BYTES = 544e6
+NCCL_GROUP_BYTES = 688e6
+FRAGMENTATION = 0.04
+"""Reserved over allocated memory that no reuse gets back: median of traces replayed through PyTorch's allocator."""
+
+
+def gathered(request: Training, path: Path, held: Weights, backward: bool) -> Number:
+    """Unsharded units alive: the root (embedding, head) all along; in backward also a layer and its gradients."""
+    layout = request.layout
+    if not (layout.sharding.divides_parameters or layout.offload_parameters is not Offload.NONE):
+        return 0
+    compute = path.bytes.gathered
+    found = held.local.ends * compute
+    if backward:
+        found = found + layer_elements(request, held) * _gathered_matrix(path, held)
+        if path.trains_base:
+            found = found + layer_elements(request, held) * compute
+    return found
+
+
+def _gathered_matrix(path: Path, held: Weights) -> float:
+    return held.bytes_per_matrix if held.bytes_per_matrix < path.bytes.gathered else float(path.bytes.gathered)
+
+
+def layer_elements(request: Training, held: Weights) -> Number:
+    """Elements of one layer on one GPU, experts included."""
+    layers = maximum(1, counts(request.model).layers / request.layout.pipeline_parallel)
+    return (held.local.matrices + held.local.experts + held.local.small) / layers
+
+
+def reserve_bytes(allocated: Number, idle: Number, room: Number) -> Number:
+    """What the allocator holds beyond `allocated`, in bytes.
+
+    `idle` are blocks cached for another phase than the peak's. The allocator keeps them while there is `room` and
+    gives them back when there is not, so that only fragmentation can make a run fail.
+    """
+    least = FRAGMENTATION * allocated
+    return maximum(least, minimum(room, least + idle))
+
+
+def outside_terms(request: Training) -> tuple[Term, ...]:
+    """Memory outside the allocator: context, communicators, library workspaces."""
+    layout, gpu = request.layout, request.cluster.gpu
+    groups = (layout.data_parallel, layout.tensor_parallel, layout.pipeline_parallel, layout.context_parallel)
+    buffers: Number = 0
+    for size in groups:
+        buffers = buffers + where(size > 2, NCCL_GROUP_BYTES, where(size > 1, NCCL_PAIR_BYTES, 0))
+    hopper = (gpu.compute_capability or "0").startswith(("9", "10", "12"))
+    workspace = CUBLAS_BYTES + (CUBLASLT_HOPPER_BYTES if hopper else CUBLASLT_BYTES)
+    return (
+        CONTEXT.term(CONTEXT_BYTES),
+        NCCL.term(buffers, gpus=layout.gpus),
+        WORKSPACE.term(workspace),
+    )
