@@ -35,7 +35,7 @@ _VERSION = re.compile(r"-v\d+(\.\d+)*$")
 class Entry:
     """One model of the catalogue. Counts are numbers of parameters."""
 
-    id: str  # Hugging Face id, or timm/... or diffusion/...
+    id: str  # Hugging Face id, or timm/..., torchvision/... or diffusion/...
     name: str
     family: str
     task: ModelTask
@@ -109,10 +109,16 @@ def find(text: str) -> Entry:
     index, key = _by_key(), _key(text[:200])
     entry = index.get(key) or index.get(_untuned(key)) or _table_entry(key)
     if entry is None:
-        names = difflib.get_close_matches(key.split("/")[-1], (_key(entry.name) for entry in entries()), n=5, cutoff=0.4)
-        nearest = [index[name].id for name in names if name in index]
-        raise InputError([Problem("unknown-model", "model", text[:200], {"nearest": nearest})])
+        raise InputError([Problem("unknown-model", "model", text[:200], {"nearest": list(_nearest(_short(key)))})])
     return entry
+
+
+def _nearest(short: str) -> tuple[str, ...]:
+    """Ids of the five entries whose names are most like a short name; those that begin with it come first."""
+    names = {_short(_key(entry.id)): entry.id for entry in entries()}
+    beginning = sorted(name for name in names if short and name.startswith(short))
+    alike = difflib.get_close_matches(short, names, n=5, cutoff=0.4)
+    return tuple(names[name] for name in dict.fromkeys((*beginning, *alike)))[:5]
 
 
 def _table_model(id: str) -> ModelSpec | None:

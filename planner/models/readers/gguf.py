@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from planner.models.readers.ggml import TYPES
 from planner.models.readers.json_text import MIB, fail
-from planner.models.readers.tensors import MOST_TENSORS, TensorTable, table_of
+from planner.models.readers.table import MOST_TENSORS, TensorTable, table_of
 
 LARGEST_HEADER = 64 * MIB
 """Vocabularies with merges and scores stay under 20 MiB."""
@@ -19,9 +19,7 @@ LONGEST_LIST = 4096
 """Longer lists (vocabularies) are counted, not kept."""
 MOST_ITEMS = 16_000_000
 
-_NUMBERS = {
-    **{0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"},
-}
+_NUMBERS = {**{0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}}
 _STRING, _ARRAY = 8, 9
 
 
@@ -111,6 +109,12 @@ def read_gguf(source: bytes | BinaryIO) -> GgufHeader:
     return GgufHeader(version, metadata, table_of(_tensors(reader, tensors)))
 
 
+def read(source: bytes | BinaryIO) -> tuple[TensorTable, dict[str, Any]]:
+    """The tensors of a GGUF file and the configuration that its metadata amounts to, as `spec_from_tensors` takes them."""
+    header = read_gguf(source)
+    return header.tensors, config_of(header)
+
+
 def _tensors(reader: _Reader, count: int) -> dict[str, tuple[tuple[int, ...], str, int]]:
     rows: dict[str, tuple[tuple[int, ...], str, int]] = {}
     for _ in range(count):
@@ -179,9 +183,9 @@ def config_of(header: GgufHeader) -> dict[str, Any]:
     config: dict[str, Any] = {"model_type": MODEL_TYPES.get(architecture, architecture)}
     for key, names in KEYS.items():
         value = header.metadata.get(f"{architecture}.{key}")
-        if isinstance(value, tuple):  # one a layer; the same where the description needs only one
-            value = value[0] if value and len(set(value)) == 1 else max((v for v in value if _whole(v)), default=None)
-        if _whole(value) and value > 0:
+        if isinstance(value, tuple):  # one a layer: the description takes the largest
+            value = max((item for item in value if _whole(item)), default=None)
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             config.update(dict.fromkeys(names, value))
     for adjust in _ADJUSTMENTS:
         adjust(config, header, architecture)
@@ -210,7 +214,7 @@ def _add_experts(config: dict[str, Any], header: GgufHeader, architecture: str) 
     if "kv_lora_rank" in config:
         rope = header.metadata.get(f"{architecture}.rope.dimension_count")
         whole = header.metadata.get(f"{architecture}.attention.key_length_mla") or config.pop("head_dim", None)
-        if _whole(rope) and _whole(whole) and 0 < rope < whole:
+        if isinstance(rope, int) and isinstance(whole, int) and 0 < rope < whole:
             config["qk_rope_head_dim"], config["qk_nope_head_dim"] = rope, whole - rope
         value = header.metadata.get(f"{architecture}.attention.value_length")
         config.setdefault("v_head_dim", value if _whole(value) else None)

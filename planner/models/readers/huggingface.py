@@ -29,14 +29,18 @@ def fetch_config(hub_id: str, *, timeout: float = 10.0, token: str | None = None
     return parse_json(_download(hub_id, timeout, token), limit=LARGEST_CONFIG, infinite=True)
 
 
+def _transport_error() -> type[Exception]:
+    """The base of the errors of the HTTP library that this huggingface_hub speaks through."""
+    try:
+        from httpx import HTTPError
+    except ImportError:
+        return OSError  # requests' errors are OSErrors
+    return HTTPError
+
+
 def _download(hub_id: str, timeout: float, token: str | None) -> bytes:
     from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
-    from huggingface_hub.errors import (
-        EntryNotFoundError,
-        GatedRepoError,
-        HFValidationError,
-        RepositoryNotFoundError,
-    )
+    from huggingface_hub.errors import EntryNotFoundError, GatedRepoError, HFValidationError, RepositoryNotFoundError
 
     try:
         metadata = get_hf_file_metadata(hf_hub_url(hub_id, "config.json"), timeout=timeout, token=token)
@@ -51,9 +55,8 @@ def _download(hub_id: str, timeout: float, token: str | None) -> bytes:
         fail("hub-not-found", hub_id, field="hub_id")
     except HFValidationError:
         fail("bad-hub-id", hub_id, field="hub_id")
-    except OSError as error:  # no route, no name, time out, and the client library's own HTTP errors
+    except (
+        OSError,
+        _transport_error(),
+    ) as error:  # no route, no name, time out, and the client library's own HTTP errors
         fail("hub-offline", hub_id, field="hub_id", reason=type(error).__name__)
-    except Exception as error:  # noqa: BLE001
-        if type(error).__module__.split(".")[0] in ("httpx", "httpcore", "requests", "urllib3", "huggingface_hub"):
-            fail("hub-offline", hub_id, field="hub_id", reason=type(error).__name__)
-        raise

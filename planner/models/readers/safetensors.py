@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from planner.models.readers.json_text import MIB, fail, parse_json
-from planner.models.readers.tensors import MOST_TENSORS, TensorTable, table_of
+from planner.models.readers.table import MOST_TENSORS, TensorTable, table_of
 
 LARGEST_HEADER = 32 * MIB
 """The format allows 100 MB; published shards stay under 10 MiB."""

@@ -1,158 +1,209 @@
-"""The tensors of a checkpoint: names, shapes, dtypes and bytes, and the weights that quantised ones stand for."""
+"""Which model a list of tensors makes: the dimensions that names and shapes give away, then the usual builder.
 
-import math
+Names of Hugging Face's Llama-like decoders and of llama.cpp are known. Element counts are used rather than shapes, as
+some packings keep only those: with the width of the residual stream they give the other side of each matrix.
+"""
+
+import dataclasses
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
+from planner.models.build import build
 from planner.models.readers.json_text import fail
+from planner.models.readers.table import TensorTable, Weight, table_of
+from planner.models.spec import ModelSpec
+from planner.result import InputError, Problem
 
-MOST_TENSORS = 1_000_000
-"""No published checkpoint has as many (the largest mixtures of experts, scales included, have under half)."""
+__all__ = ["TensorTable", "spec_from_tensors", "table_of"]
 
+TOLERANCE = 0.02
+"""Where the file holds more or fewer parameters than the description by more than this, the file's count is used."""
 
-@dataclass(frozen=True, slots=True)
-class Weight:
-    """A weight as the model knows it: full precision's elements, whatever they are packed into."""
+_LAYER = re.compile(r"(?:^|\.)(?:layers|blk)\.(\d{1,5})\.(.+)\.(weight|bias)$")
+_FUSED = re.compile(r"(?:^|\.)layers\.(\d{1,5})\.(mlp\.experts\.(?:gate_up_proj|down_proj))$")
+_EXPERT = re.compile(r"\.experts\.(\d{1,5})\.")
 
-    name: str
-    elements: int
-    shape: tuple[int, ...] | None  # None where the packing forgets it
-    packing: str = ""  # "", or how it is quantised
+_ROLES: Mapping[str, tuple[str, ...]] = {
+    "q": ("self_attn.q_proj", "attn_q"),
+    "k": ("self_attn.k_proj", "attn_k"),
+    "v": ("self_attn.v_proj", "attn_v"),
+    "qkv": ("self_attn.qkv_proj", "attn_qkv"),
+    "o": ("self_attn.o_proj", "attn_output"),
+    "q_norm": ("self_attn.q_norm", "attn_q_norm"),
+    "input_norm": ("input_layernorm", "attn_norm"),
+    "pre_mlp_norm": ("pre_feedforward_layernorm",),
+    "gate": ("mlp.gate_proj", "ffn_gate"),
+    "up": ("mlp.up_proj", "ffn_up"),
+    "gate_up": ("mlp.gate_up_proj",),
+    "router": ("mlp.gate", "block_sparse_moe.gate", "ffn_gate_inp"),
+    "expert_gate": ("mlp.experts.#.gate_proj", "block_sparse_moe.experts.#.w1"),
+    "experts_gate": ("ffn_gate_exps",),
+    "experts_gate_up": ("mlp.experts.gate_up_proj",),
+    "shared_gate": ("mlp.shared_expert.gate_proj", "mlp.shared_experts.gate_proj", "ffn_gate_shexp"),
+    "shared_expert_gate": ("mlp.shared_expert_gate",),
+}
+_ROLE_OF = {name: role for role, names in _ROLES.items() for name in names}
 
-
-@dataclass(frozen=True)
-class TensorTable:
-    """What a weight file's header lists; one row a tensor. Shapes are in the order of the framework: rows first."""
-
-    names: tuple[str, ...]
-    shapes: tuple[tuple[int, ...], ...]
-    dtypes: tuple[str, ...]
-    bytes: tuple[int, ...]
-
-    @classmethod
-    def merge(cls, tables: Iterable["TensorTable"]) -> "TensorTable":
-        """The table of a checkpoint in several files. Raises `InputError` where two hold the same tensor."""
-        parts = tuple(tables)
-        names = tuple(name for part in parts for name in part.names)
-        if len(set(names)) != len(names):
-            fail("duplicate-tensor", next(name for name in set(names) if names.count(name) > 1)[:200])
-        return cls(
-            names,
-            tuple(shape for part in parts for shape in part.shapes),
-            tuple(dtype for part in parts for dtype in part.dtypes),
-            tuple(size for part in parts for size in part.bytes),
-        )
-
-    @cached_property
-    def index(self) -> dict[str, int]:
-        """Row of each tensor."""
-        return {name: row for row, name in enumerate(self.names)}
-
-    @property
-    def total_bytes(self) -> int:
-        return sum(self.bytes)
-
-    @cached_property
-    def bytes_by_dtype(self) -> dict[str, int]:
-        """Bytes stored in each dtype, largest first."""
-        found: dict[str, int] = {}
-        for dtype, size in zip(self.dtypes, self.bytes, strict=True):
-            found[dtype] = found.get(dtype, 0) + size
-        return dict(sorted(found.items(), key=lambda item: -item[1]))
-
-    @cached_property
-    def weights(self) -> tuple[Weight, ...]:
-        """The model's weights: packed ones unpacked, scales and zero points left out."""
-        return tuple(weight for row in range(len(self.names)) if (weight := _weight(self, row)) is not None)
-
-    @property
-    def total_parameters(self) -> int:
-        """Parameters of the model (not the elements stored, which quantisation packs)."""
-        return sum(weight.elements for weight in self.weights)
-
-    @cached_property
-    def quantization(self) -> str | None:
-        """How most packed bytes are stored; None where nothing is packed."""
-        sizes: dict[str, int] = {}
-        for weight in self.weights:
-            if weight.packing:
-                sizes[weight.packing] = sizes.get(weight.packing, 0) + weight.elements
-        return max(sizes, key=lambda packing: sizes[packing]) if sizes else None
-
-    def shape(self, name: str) -> tuple[int, ...] | None:
-        """Shape of a tensor, or None where there is no such tensor."""
-        row = self.index.get(name)
-        return None if row is None else self.shapes[row]
+_EMBEDDING = re.compile(r"(?:^|\.)(embed_tokens|token_embd)\.weight$")
+_FINAL_NORM = re.compile(r"(?:^|\.)(?:(?:model|language_model)\.norm|output_norm)\.weight$")
+_HEAD = re.compile(r"(?:^|\.)(lm_head|output)\.weight$")
 
 
-_COMPANION = re.compile(
-    r"(\.(scales|qzeros|g_idx|weight_scale|weight_scale_inv|weight_scale_2|weight_global_scale|weight_zero_point"
-    r"|weight_shape|weight_g_idx|weight_format|input_scale|input_global_scale|output_scale|k_scale|v_scale|SCB|CB"
-    r"|absmax|quant_map|nested_absmax|nested_quant_map|quant_state\.[\w.]+)|_scales|_scale_inv)$"
-)
-"""What quantisers store beside a weight: bitsandbytes, AutoGPTQ, AutoAWQ, compressed-tensors, ModelOpt, MXFP4."""
+@dataclass(slots=True)
+class _Found:
+    """Elements of the first weight and bias of each role, and the tensors outside the layers."""
 
-_BUFFER = re.compile(r"(^|\.)(inv_freq|masked_bias|attn\.bias|attention\.bias|position_ids)$")
-"""Not trained: rotary frequencies, causal masks, position numbers."""
-
-
-def _weight(table: TensorTable, row: int) -> Weight | None:
-    name, shape, dtype = table.names[row], table.shapes[row], table.dtypes[row]
-    if _COMPANION.search(name) or (_BUFFER.search(name) and len(shape) != 1):
-        return None
-    stem = name.rpartition(".")[0]
-    if name.endswith("inv_freq"):
-        return None
-    if name.endswith(".qweight"):
-        return _integer_packed(table, stem, shape)
-    if name.endswith(".weight_packed"):
-        factor = 8 if dtype == "I32" else 2  # eight 4-bit values in a 32-bit word, two in a byte
-        return _packed(f"{stem}.weight", shape, factor, "compressed-tensors")
-    if name.endswith("_blocks"):
-        return Weight(name.removesuffix("_blocks"), math.prod(shape) * 2, None, "mxfp4")
-    if dtype == "U8" and f"{name}.absmax" in table.index:
-        return Weight(name, math.prod(shape) * 2, None, _bitsandbytes(table, name))
-    if dtype == "U8" and f"{stem}.weight_scale_2" in table.index:
-        return _packed(name, shape, 2, "nvfp4")
-    return Weight(name, math.prod(shape), shape, _packing(dtype))
+    layers: set[int] = field(default_factory=set)
+    weights: dict[str, int] = field(default_factory=dict)
+    biases: set[str] = field(default_factory=set)
+    experts: int = 0
+    embedding: Weight | None = None
+    final_norm: bool = False
+    head: bool = False
 
 
-def _packed(name: str, shape: tuple[int, ...], factor: int, packing: str) -> Weight:
-    """A weight whose last dimension holds `factor` values an element."""
-    full = (*shape[:-1], shape[-1] * factor) if shape else shape
-    return Weight(name, math.prod(full), full, packing)
+def _find(table: TensorTable) -> _Found:
+    found = _Found()
+    for weight in table.weights:
+        if match := _LAYER.search(weight.name) or _FUSED.search(weight.name):
+            found.layers.add(int(match[1]))
+            role = _ROLE_OF.get(_EXPERT.sub(".experts.#.", f".{match[2]}.").strip("."))
+            if expert := _EXPERT.search(f".{match[2]}."):
+                found.experts = max(found.experts, int(expert[1]) + 1)
+            if role and weight.name.endswith("bias"):
+                found.biases.add(role)
+            elif role:
+                found.weights.setdefault(role, weight.elements)
+        elif _EMBEDDING.search(weight.name):
+            found.embedding = weight
+        else:
+            found.final_norm = found.final_norm or _FINAL_NORM.search(weight.name) is not None
+            found.head = found.head or _HEAD.search(weight.name) is not None
+    return found
 
 
-def _bitsandbytes(table: TensorTable, name: str) -> str:
-    return "fp4" if f"{name}.quant_state.bitsandbytes__fp4" in table.index else "nf4"
-
-
-def _packing(dtype: str) -> str:
-    if dtype.startswith("F8_") or dtype.startswith("F4") or dtype.startswith("F6_"):
-        return "fp" + dtype[1]
-    if dtype in ("I8", "U8"):
-        return "int8"
-    return dtype.lower() if dtype[:1] in "QT" or dtype.startswith(("IQ", "MXFP", "NVFP")) else ""
-
-
-def _integer_packed(table: TensorTable, stem: str, shape: tuple[int, ...]) -> Weight:
-    """GPTQ packs inputs into 32-bit words, AWQ outputs; scales are [groups, outputs] in both, zeros pack outputs."""
-    scales, zeros = table.shape(f"{stem}.scales"), table.shape(f"{stem}.qzeros")
-    outputs = scales[-1] if scales else 0
-    if len(shape) != 2 or not outputs:
-        return Weight(f"{stem}.weight", math.prod(shape) * 8, None, "gptq")
-    if shape[1] != outputs:  # AWQ
-        return Weight(f"{stem}.weight", shape[0] * outputs, (outputs, shape[0]), "awq")
-    bits = round(32 * zeros[-1] / outputs) if zeros else 4
-    inputs = shape[0] * 32 // bits if bits in (2, 3, 4, 8) else shape[0] * 8
-    return Weight(f"{stem}.weight", inputs * outputs, (outputs, inputs), "gptq")
-
-
-def table_of(rows: Mapping[str, tuple[tuple[int, ...], str, int]]) -> TensorTable:
-    """The table of `{name: (shape, dtype, bytes)}`."""
-    values = tuple(rows.values())
-    return TensorTable(
-        tuple(rows), tuple(v[0] for v in values), tuple(v[1] for v in values), tuple(v[2] for v in values)
+def _whole(found: _Found) -> bool:
+    """Whether first and last tensors are there, and every layer between."""
+    return (
+        found.embedding is not None
+        and found.final_norm
+        and bool(found.layers)
+        and len(found.layers) == max(found.layers) + 1
     )
+
+
+def _heads(config: dict[str, Any], found: _Found, known: Mapping[str, Any], hidden: int) -> None:
+    """Head counts from the outputs of q and k; head_dim from the query norm, else the usual one that divides both."""
+    weights = found.weights
+    q = (weights.get("q") or weights.get("o", 0)) // hidden
+    k = weights["k"] // hidden if "k" in weights else (weights.get("qkv", 0) // hidden - q) // 2
+    if q <= 0 or k <= 0:
+        return
+    norm = weights.get("q_norm", q)
+    stated = known.get("head_dim")
+    usual = next((width for width in (128, 64, 32) if q % width == 0 and k % width == 0), None)
+    head_dim = stated if isinstance(stated, int) and stated > 0 else norm if norm < q else usual
+    if not head_dim or q % head_dim or k % head_dim:
+        return
+    config.update(head_dim=head_dim, num_attention_heads=q // head_dim, num_key_value_heads=k // head_dim)
+
+
+def _mlp(config: dict[str, Any], found: _Found, hidden: int) -> None:
+    weights = found.weights
+    gate = weights.get("gate") or weights.get("up") or weights.get("gate_up", 0) // 2
+    if gate:
+        config["intermediate_size"] = gate // hidden
+    experts = found.experts or (weights.get("router", 0) // hidden)
+    if not experts:
+        return
+    fused = weights.get("experts_gate", 0) or weights.get("experts_gate_up", 0) // 2
+    width = (weights.get("expert_gate") or fused // experts) // hidden
+    if not width:
+        return
+    config.update(num_experts=experts, num_local_experts=experts, moe_intermediate_size=width)
+    config.setdefault("intermediate_size", width)
+    if shared := weights.get("shared_gate"):
+        config["shared_expert_intermediate_size"] = shared // hidden
+
+
+def _model_type(found: _Found, q_outputs: int) -> str:
+    weights, sparse = found.weights, found.experts or "router" in found.weights
+    if "pre_mlp_norm" in weights:
+        return "gemma3_text" if "q_norm" in weights else "gemma2"
+    if "q_norm" in weights and weights["q_norm"] == q_outputs:
+        return "olmoe" if sparse else "olmo2" if "input_norm" not in weights else ""
+    if sparse:
+        return "qwen3_moe" if "q_norm" in weights else "qwen2_moe" if "shared_expert_gate" in weights else "mixtral"
+    if "q_norm" in weights:
+        return "qwen3"
+    if "qkv" in weights:
+        return "phi3"
+    return "qwen2" if "q" in found.biases and "o" not in found.biases else "llama"
+
+
+def _infer(found: _Found, known: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration that the tensors give away; keys that they don't are left out."""
+    config: dict[str, Any] = {"tie_word_embeddings": not found.head}
+    if found.layers:
+        config["num_hidden_layers"] = max(found.layers) + 1
+    shape = found.embedding.shape if found.embedding else None
+    hidden = shape[1] if shape and len(shape) == 2 else found.weights.get("input_norm", 0)
+    if not hidden:
+        return config
+    config["hidden_size"] = hidden
+    if found.embedding:
+        config["vocab_size"] = found.embedding.elements // hidden
+    _heads(config, found, known, hidden)
+    _mlp(config, found, hidden)
+    config["model_type"] = _model_type(found, found.weights.get("q", 0) // hidden)
+    config["attention_bias"] = "q" in found.biases
+    config["mlp_bias"] = "gate" in found.biases
+    return config
+
+
+REQUIRED = ("hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size", "intermediate_size")
+
+_DTYPES = {"F16": "float16", "F32": "float32", "F64": "float32"}
+
+
+def spec_from_tensors(table: TensorTable, metadata: Mapping[str, Any] | None = None, *, id: str = "") -> ModelSpec:
+    """The model that the tensors make. `metadata` are configuration keys known already, which win (GGUF states them).
+
+    The file is the truth about size: where the description's count misses it by over 2 %, the file's is recorded.
+    Raises `InputError`: cannot-infer, with what is missing and the file's totals; incomplete-checkpoint where layers
+    or outer tensors lie in other files.
+    """
+    known, found = dict(metadata or {}), _find(table)
+    totals = {"total_parameters": table.total_parameters, "total_bytes": table.total_bytes}
+    if not known and found.layers and not _whole(found):
+        fail("incomplete-checkpoint", len(table.names), layers=len(found.layers), **totals)
+    config = {**_infer(found, known), **{key: value for key, value in known.items() if value is not None}}
+    missing = [key for key in REQUIRED if not config.get(key)]
+    if missing:
+        fail("cannot-infer", missing[0], missing=missing, **totals)
+    try:
+        spec = build(config, id=id)
+    except InputError as error:
+        raise InputError(
+            Problem(problem.code, problem.field, problem.value, {**problem.parameters, **totals})
+            for problem in error.problems
+        ) from error
+    stored = max(table.bytes_by_dtype, key=lambda dtype: table.bytes_by_dtype[dtype], default="")
+    spec = dataclasses.replace(
+        spec,
+        dtype=_DTYPES.get(stored, spec.dtype),
+        quantization=table.quantization or spec.quantization,
+        assumed=spec.assumed if known else (*spec.assumed, *_assumed(found)),
+    )
+    whole = _whole(found) and len(found.layers) >= config["num_hidden_layers"]
+    count = spec.computed_parameters + spec.mtp_parameters
+    if whole and abs(count / table.total_parameters - 1) > TOLERANCE:
+        return dataclasses.replace(spec, recorded_parameters=table.total_parameters)
+    return spec
+
+
+def _assumed(found: _Found) -> tuple[str, ...]:
+    """What the tensors alone leave open: the architecture's name, and the width of a head unless a norm shows it."""
+    return ("model_type",) if "q_norm" in found.weights else ("model_type", "head_dim")
