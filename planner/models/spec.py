@@ -180,6 +180,7 @@ class LatentAttention:
     bias: bool = False
     causal: bool = True
     latent_norm: NormKind = NormKind.RMS
+    matrices: tuple[Linear, ...] = ()  # stated where they aren't DeepSeek-V2's (DeepSeek-V4); else derived
     extra_linears: tuple[Linear, ...] = ()  # sparse-attention indexer (DeepSeek-V3.2)
     indexer_cache_elements: int = 0  # elements the indexer caches per token
     extras: tuple[Extra, ...] = ()
@@ -190,6 +191,8 @@ class LatentAttention:
 
     @property
     def linears(self) -> tuple[Linear, ...]:
+        if self.matrices:
+            return (*self.matrices, *self.extra_linears)
         q_out = self.heads * self.qk_head_dim
         query: tuple[Linear, ...]
         if self.q_lora_rank:
@@ -426,6 +429,7 @@ class Stack:
     extras: tuple[Extra, ...] = ()
     tokens_per_item: int | None = None  # tokens that one image or audio clip becomes inside this stack
     tokens_out: int | None = None  # tokens that one image or audio clip brings into the decoder
+    item_pixels: int | None = None  # side of that image where tokens grow with its area; None: it is resized to fit
 
     @property
     def depth(self) -> int:

@@ -5,7 +5,7 @@ import math
 
 from planner.models.config import Config
 from planner.models.families.blocks import block, layer_norm, layers_of, linear, mlp, rms_norm, self_attention
-from planner.models.families.vision_towers import grid, patch_embedding, per_merged
+from planner.models.families.vision_towers import LARGEST_SIDE, grid, patch_embedding, per_merged
 from planner.models.spec import Attention, Extra, FeedForward, Layer, Linear, Norm, Run, Stack, StackKind
 
 TYPICAL_GRID = 48
@@ -20,9 +20,15 @@ def _depth_heads(config: Config) -> tuple[int, int]:
 
 
 def _tower(
-    layers: tuple[Run, ...], patch: Linear, side: int, merge: int, *norms: Norm, extras: tuple[Extra, ...] = ()
+    layers: tuple[Run, ...],
+    patch: Linear,
+    side: int,
+    merge: int,
+    *norms: Norm,
+    pixels: int,
+    extras: tuple[Extra, ...] = (),
 ) -> Stack:
-    """Blocks on a grid of `side` x `side` patches, of which `merge` x `merge` become one token that goes out."""
+    """Blocks on a grid of `side` x `side` patches of `pixels`; `merge` x `merge` become one token that goes out."""
     return Stack(
         kind=StackKind.VISION,
         hidden=patch.outputs,
@@ -32,7 +38,14 @@ def _tower(
         extras=extras,
         tokens_per_item=side**2,
         tokens_out=max(1, (side // merge) ** 2),
+        item_pixels=side * pixels,
     )
+
+
+def _pixels(config: Config, default: int = 14) -> int:
+    """Pixels along a patch's side."""
+    size: int = config.integer("patch_size", default=default, high=LARGEST_SIDE)
+    return size
 
 
 def _merge(config: Config) -> int:
@@ -57,7 +70,7 @@ def qwen2_tower(config: Config, text_hidden: int) -> Stack:
     merge = _merge(config)
     frames = config.integer("temporal_patch_size", default=2)
     patch = patch_embedding(config, hidden, bias=False, frames=frames, patch=14)
-    tower = _tower((Run(layer, depth),), patch, TYPICAL_GRID, merge, norm)
+    tower = _tower((Run(layer, depth),), patch, TYPICAL_GRID, merge, norm, pixels=_pixels(config))
     return per_merged(tower, *_merger(hidden * merge**2, config.integer("hidden_size", default=text_hidden)))
 
 
@@ -66,8 +79,7 @@ def qwen2_5_tower(config: Config, text_hidden: int) -> Stack:
     hidden = config.integer("hidden_size")
     depth, heads = _depth_heads(config)
     everywhere = set(config.integers("fullatt_block_indexes", default=[7, 15, 23, 31]))
-    size = config.integer("patch_size", default=14)
-    window = max(1, config.integer("window_size", default=112) // size)
+    window = max(1, config.integer("window_size", default=112) // _pixels(config))
     feed_forward = mlp(hidden, config.integer("intermediate_size"), gated=True, activation="silu")
 
     def layer(reach: int | None) -> Layer:
@@ -78,7 +90,7 @@ def qwen2_5_tower(config: Config, text_hidden: int) -> Stack:
     merge = _merge(config)
     frames = config.integer("temporal_patch_size", default=2)
     patch = patch_embedding(config, hidden, bias=False, frames=frames, patch=14)
-    tower = _tower(runs, patch, TYPICAL_GRID, merge, rms_norm(hidden))
+    tower = _tower(runs, patch, TYPICAL_GRID, merge, rms_norm(hidden), pixels=_pixels(config))
     return per_merged(tower, *_merger(hidden * merge**2, config.integer("out_hidden_size", default=text_hidden)))
 
 
@@ -95,7 +107,15 @@ def qwen3_tower(config: Config, text_hidden: int) -> Stack:
     rows = config.integer("num_position_embeddings", default=TYPICAL_GRID**2)
     patch = patch_embedding(config, hidden, frames=config.integer("temporal_patch_size", default=2))
     positions = (Extra("position", rows * hidden),)
-    tower = _tower((Run(layer, depth),), patch, math.isqrt(rows), merge, layer_norm(hidden), extras=positions)
+    tower = _tower(
+        (Run(layer, depth),),
+        patch,
+        math.isqrt(rows),
+        merge,
+        layer_norm(hidden),
+        extras=positions,
+        pixels=_pixels(config, 16),
+    )
     merged, out = hidden * merge**2, config.integer("out_hidden_size", default=text_hidden)
     deep = len(config.integers("deepstack_visual_indexes", default=[]))
     deep_norms = (layer_norm(merged, copies=deep),) if deep else ()
@@ -115,7 +135,9 @@ def glm4v_tower(config: Config, text_hidden: int) -> Stack:
     side, merge = grid(config, image=336, patch=14), _merge(config)
     patch = patch_embedding(config, hidden, frames=config.integer("temporal_patch_size", default=2), patch=14)
     positions = (Extra("position", side**2 * hidden),)
-    tower = _tower((Run(layer, depth),), patch, side, merge, rms_norm(hidden, copies=2), extras=positions)
+    tower = _tower(
+        (Run(layer, depth),), patch, side, merge, rms_norm(hidden, copies=2), extras=positions, pixels=_pixels(config)
+    )
     width = config.integer("intermediate_size")
     return per_merged(
         tower,
@@ -138,7 +160,14 @@ def pixtral_tower(config: Config) -> Stack:
     )
     patch = patch_embedding(config, hidden, bias=False)
     side = grid(config, image=1024, patch=16)
-    return _tower((Run(layer, layers_of(config, "num_hidden_layers")),), patch, side, 1, rms_norm(hidden))
+    return _tower(
+        (Run(layer, layers_of(config, "num_hidden_layers")),),
+        patch,
+        side,
+        1,
+        rms_norm(hidden),
+        pixels=_pixels(config, 16),
+    )
 
 
 def with_merge(tower: Stack, merge: int) -> Stack:
@@ -176,7 +205,15 @@ def moonvit_tower(config: Config, text_hidden: int) -> Stack:
     merge = config.integers("merge_kernel_size", default=[2, 2], low=1, high=MOST_MERGED)
     positions = (Extra("position", rows * columns * hidden),)
     runs = (Run(block(attention, feed_forward, norm(hidden)), depth),)
-    tower = _tower(runs, patch, math.isqrt(rows * columns), merge[0] if merge else 1, norm(hidden), extras=positions)
+    tower = _tower(
+        runs,
+        patch,
+        math.isqrt(rows * columns),
+        merge[0] if merge else 1,
+        norm(hidden),
+        extras=positions,
+        pixels=_pixels(config),
+    )
     merged = hidden * math.prod(merge[:2])
     return per_merged(
         tower, *_merger(merged, config.integer("text_hidden_size", default=text_hidden)), norms=(layer_norm(hidden),)
@@ -194,7 +231,7 @@ def minimax_tower(config: Config, text_hidden: int, projector: int) -> Stack:
     patch = patch_embedding(config, hidden, bias=False, frames=frames, patch=14)
     side = grid(config, image=2016, patch=14)
     depth = layers_of(config, "num_hidden_layers")
-    tower = _tower((Run(layer, depth),), patch, side, merge, layer_norm(hidden))
+    tower = _tower((Run(layer, depth),), patch, side, merge, layer_norm(hidden), pixels=_pixels(config))
     tower = dataclasses.replace(
         tower,
         linears=(*tower.linears, linear("projector", hidden, projector), linear("projector", projector, text_hidden)),

@@ -85,7 +85,8 @@ def plain_tower(
 ) -> Stack:
     """ViT (arXiv:2010.11929) and DeiT, DINOv2 after it: `special_tokens` are prepended to the patches."""
     hidden = config.integer("hidden_size")
-    tokens = grid(config, image=224, patch=16) ** 2 + special_tokens
+    side = grid(config, image=224, patch=16)
+    tokens = side**2 + special_tokens
     bias = config.flag("qkv_bias", default=True)
     feed_forward = mlp(hidden, width, activation=config.text("hidden_act", default="gelu"))
     if config.flag("use_swiglu_ffn"):  # DINOv2 giant keeps the parameters and rounds the width up to 8
@@ -105,6 +106,7 @@ def plain_tower(
         ),
         tokens_per_item=tokens,
         tokens_out=tokens,
+        item_pixels=side * config.integer("patch_size", default=16),
     )
 
 

@@ -225,6 +225,21 @@ def test_tokens_of_one_image_or_clip(id: str, kind: StackKind, inside: int, out:
 
 
 @pytest.mark.parametrize(
+    ("id", "pixels"),
+    [
+        ("google/vit-base-patch16-224", 224),
+        ("Qwen/Qwen2-VL-2B-Instruct", 672),
+        ("mistralai/Mistral-Small-3.1-24B-Instruct-2503", 1540),
+        ("google/gemma-3-4b-it", None),  # every image is resized to the tower's own size
+    ],
+)
+def test_image_that_the_tokens_are_counted_for(id: str, pixels: int | None) -> None:
+    tower = _spec(id).stack(StackKind.VISION)
+    assert tower is not None
+    assert tower.item_pixels == pixels
+
+
+@pytest.mark.parametrize(
     ("id", "billions", "millions"),
     [
         ("microsoft/resnet-18", 1.814, 2.48),
