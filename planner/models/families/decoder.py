@@ -179,6 +179,12 @@ def quantization_of(config: Config) -> str | None:
     return config.child("quantization_config").text("quant_method", default=None)  # type: ignore[no-any-return]
 
 
+def headless(config: Config) -> bool:
+    """Whether the checkpoint is a bare model without an output head (embedding models)."""
+    names = config.items("architectures", default=[])
+    return bool(names) and all(isinstance(name, str) and name.endswith("Model") for name in names)
+
+
 def decoder(
     config: Config,
     runs: tuple[Run, ...],
@@ -207,7 +213,9 @@ def decoder(
             "max_position_embeddings", "n_positions", "max_seq_len", "model_max_length", "seq_length", default=None
         ),
         "embeddings": (Embedding(role="token", rows=vocabulary, width=hidden),),
-        "head": Linear(role="lm_head", inputs=hidden, outputs=vocabulary, bias=head_bias, split=Split.COLUMN),
+        "head": None
+        if headless(config)
+        else Linear(role="lm_head", inputs=hidden, outputs=vocabulary, bias=head_bias, split=Split.COLUMN),
         "tied": config.flag("tie_word_embeddings", default=tied),
         "stacks": (Stack(kind=StackKind.DECODER, hidden=hidden, runs=runs, norms=(final,)), *mtp),
         "dtype": config.text("torch_dtype", "dtype", default="bfloat16"),

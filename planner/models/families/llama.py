@@ -21,7 +21,7 @@ from planner.models.families.decoder import (
     width_of,
 )
 from planner.models.families.registry import family
-from planner.models.spec import Extra, Layer, ModelSpec, Norm, NormKind
+from planner.models.spec import Extra, Layer, Linear, ModelSpec, Norm, NormKind, Split
 
 Windows = Callable[[Config, int], list[int | None]]
 
@@ -186,7 +186,8 @@ def build_chatglm(config: Config) -> ModelSpec:
         "o_bias": bias,
     }
     mlp_options = {"fused_gate": True, "bias": bias}
-    return dense_decoder(config, "GLM", attention_options=options, mlp_options=mlp_options)
+    head = Linear(role="lm_head", inputs=sizes.hidden, outputs=sizes.vocabulary, split=Split.COLUMN)
+    return dense_decoder(config, "GLM", attention_options=options, mlp_options=mlp_options, head=head)
 
 
 @family("phi3")

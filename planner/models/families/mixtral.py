@@ -123,7 +123,11 @@ def build_normed(config: Config) -> ModelSpec:
     def mixer_at(index: int) -> Mixer:
         return attention(sizes, window=reach[index], **options)
 
-    return expert_decoder(config, "Mixture of experts", sizes, mixer_at=mixer_at, tied=model_type == "hunyuan_v1_moe")
+    fields = {"correction": config.flag("moe_router_enable_expert_bias", default=False)}
+    tied = model_type == "hunyuan_v1_moe"
+    return expert_decoder(
+        config, "Mixture of experts", sizes, mixer_at=mixer_at, expert_fields=fields, tied=tied
+    )
 
 
 @family("gpt_oss")

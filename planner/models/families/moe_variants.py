@@ -11,6 +11,8 @@ from planner.models.families.decoder import (
     decoder,
     head_norms,
     mlp,
+    mtp_count,
+    mtp_stack,
     runs_of,
     sizes_of,
     width_of,
@@ -155,7 +157,8 @@ def build_minimax_m3(config: Config) -> ModelSpec:
             extra_linears=indexer if picks else (),
         )
 
-    return decoder(config, runs_of(layer_at, sizes.depth), family="MiniMax")
+    mtp = mtp_stack(layer_at(sizes.depth - 1), mtp_count(config))
+    return decoder(config, runs_of(layer_at, sizes.depth), family="MiniMax", mtp=mtp)
 
 
 @family("hunyuan")
