@@ -3,7 +3,9 @@
 "A transformer of N parameters" is a Llama-like decoder whose proportions follow published ones. A decoder has about
 12 x depth x width^2 parameters (Kaplan et al., arXiv 2001.08361, section 2.1). Width over depth grows from 64 at 100M
 (GPT-3's table 2.1, arXiv 2005.14165: 768 / 12) to 128 at 7B and stays there (Llama 2 and 3, arXiv 2307.09288 and
-2407.21783 table 3: 4096 / 32, 8192 / 80, 16384 / 126). The gated MLP is 8/3 to 3.5 times as wide. From 6.5B up 8 key/value heads and 128k tokens of vocabulary (Llama 3); below, as many key/value heads as heads, 32k tokens (Llama 2), and tied embeddings under 3B (Llama 3.2). The MLP's width is then set so that the count is N.
+2407.21783 table 3: 4096 / 32, 8192 / 80, 16384 / 126). The gated MLP is 8/3 to 3.5 times as wide. From 6.5B up there
+are 8 key/value heads and 128k tokens of vocabulary (Llama 3); below, as many key/value heads as heads, 32k tokens
+(Llama 2), and tied embeddings under 3B (Llama 3.2). The MLP's width is then set so that the count is N.
 """
 
 import math

@@ -110,7 +110,7 @@ def read_gguf(source: bytes | BinaryIO) -> GgufHeader:
 
 
 def read(source: bytes | BinaryIO) -> tuple[TensorTable, dict[str, Any]]:
-    """The tensors of a GGUF file and the configuration that its metadata amounts to, as `spec_from_tensors` takes them."""
+    """The tensors of a GGUF file, and the configuration its metadata amounts to: `spec_from_tensors` takes both."""
     header = read_gguf(source)
     return header.tensors, config_of(header)
 

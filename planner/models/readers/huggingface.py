@@ -29,18 +29,16 @@ def fetch_config(hub_id: str, *, timeout: float = 10.0, token: str | None = None
     return parse_json(_download(hub_id, timeout, token), limit=LARGEST_CONFIG, infinite=True)
 
 
-def _transport_error() -> type[Exception]:
-    """The base of the errors of the HTTP library that this huggingface_hub speaks through."""
-    try:
-        from httpx import HTTPError
-    except ImportError:
-        return OSError  # requests' errors are OSErrors
-    return HTTPError
-
-
 def _download(hub_id: str, timeout: float, token: str | None) -> bytes:
     from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
-    from huggingface_hub.errors import EntryNotFoundError, GatedRepoError, HFValidationError, RepositoryNotFoundError
+    from huggingface_hub.errors import (
+        EntryNotFoundError,
+        GatedRepoError,
+        HfHubHTTPError,
+        HFValidationError,
+        LocalEntryNotFoundError,
+        RepositoryNotFoundError,
+    )
 
     try:
         metadata = get_hf_file_metadata(hf_hub_url(hub_id, "config.json"), timeout=timeout, token=token)
@@ -51,12 +49,18 @@ def _download(hub_id: str, timeout: float, token: str | None) -> bytes:
             return file.read(LARGEST_CONFIG + 1)
     except GatedRepoError:
         fail("hub-gated", hub_id, field="hub_id")
+    except LocalEntryNotFoundError as error:  # could not ask, and has no copy
+        fail("hub-offline", hub_id, field="hub_id", reason=type(error).__name__)
     except (RepositoryNotFoundError, EntryNotFoundError):
         fail("hub-not-found", hub_id, field="hub_id")
     except HFValidationError:
         fail("bad-hub-id", hub_id, field="hub_id")
-    except (
-        OSError,
-        _transport_error(),
-    ) as error:  # no route, no name, time out, and the client library's own HTTP errors
+    except (OSError, *_transport_errors(HfHubHTTPError)) as error:  # no route, no name, timed out, server trouble
         fail("hub-offline", hub_id, field="hub_id", reason=type(error).__name__)
+
+
+def _transport_errors(hub_error: type[Exception]) -> tuple[type[Exception], ...]:
+    """The error classes of whichever HTTP library the client is built on."""
+    return tuple(
+        base for base in hub_error.__bases__ if base not in (Exception, OSError) and issubclass(base, Exception)
+    )

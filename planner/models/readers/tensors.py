@@ -176,7 +176,7 @@ def spec_from_tensors(table: TensorTable, metadata: Mapping[str, Any] | None = N
     or outer tensors lie in other files.
     """
     known, found = dict(metadata or {}), _find(table)
-    totals = {"total_parameters": table.total_parameters, "total_bytes": table.total_bytes}
+    totals: dict[str, Any] = {"total_parameters": table.total_parameters, "total_bytes": table.total_bytes}
     if not known and found.layers and not _whole(found):
         fail("incomplete-checkpoint", len(table.names), layers=len(found.layers), **totals)
     config = {**_infer(found, known), **{key: value for key, value in known.items() if value is not None}}
