@@ -57,7 +57,7 @@ PROFILES: Mapping[Engine, Profile] = MappingProxyType(
         Engine.TENSORRT_LLM: Profile(fraction_of=FractionOf.FREE, block_tokens=32, captures_graphs=True),
         Engine.LLAMA_CPP: Profile(
             fraction_of=FractionOf.NOTHING,
-            block_tokens=256,
+            block_tokens=512,  # a window keeps one micro-batch more than its width
             prefill_tokens=512,
             activation_bytes=4,
             logit_bytes=4,

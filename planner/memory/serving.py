@@ -24,48 +24,52 @@ _LOGS = "vLLM 0.19 start-up logs on H100, planner.memory.engine"
 
 WEIGHTS = Formula(
     id="mem.serving.weights",
-    unit="B",
+    unit="bytes",
     latex=r"\frac{L_{stage}}{L}\left(\frac{W_{tp}}{t}+\frac{W_{kv}}{\min(t,h_{kv})}+W_{rep}+\frac{W_{exp}}{e}\right)+W_{edge}",
     source="planner.memory.formats; Megatron-LM, arXiv:1909.08053, section 3",
 )
 KV_CACHE = Formula(
     id="mem.serving.kv_cache",
-    unit="B",
+    unit="bytes",
     latex=r"n\sum_{l}\min(s,w_l)\,\frac{h_{kv}(d_k+d_v)\,b}{\min(t,h_{kv})}",
     source="layer description; exact against transformers 5.24, within 0.2 % of vLLM logs",
 )
 RECURRENT = Formula(
     id="mem.serving.recurrent",
-    unit="B",
+    unit="bytes",
     latex=r"n\,\frac{4\,S+b\,C}{t}",
     source="layer description; exact against transformers 5.24",
 )
 ACTIVATIONS = Formula(
     id="mem.serving.activations",
-    unit="B",
+    unit="bytes",
     latex=r"T\,b\left(4h+\max\left(\tfrac{3f}{t},\tfrac{2(q+k+v)}{t},k_{top}(\tfrac{3f_e}{t}+h)\right)\right)",
     source="planner.memory.serving_activations",
 )
-LOGITS = Formula(id="mem.serving.logits", unit="B", latex=r"n_{sampled}\,V\,b_{logit}", source="planner.memory.engine")
+LOGITS = Formula(
+    id="mem.serving.logits", unit="bytes", latex=r"n_{sampled}\,V\,b_{logit}", source="planner.memory.engine"
+)
 BATCH = Formula(
     id="mem.serving.batch",
-    unit="B",
+    unit="bytes",
     latex=r"16\,n\,s",
     source="token ids and slots, two 64-bit integers for each token",
 )
 RESERVE = Formula(
     id="mem.serving.reserve",
-    unit="B",
+    unit="bytes",
     latex="0",
     source="the cache is one pool allocated at start: nothing left to fragment",
 )
-CONTEXT = Formula(id="mem.serving.context", unit="B", latex="M_{context}", source=_LOGS)
-LIBRARIES = Formula(id="mem.serving.overhead_engine", unit="B", latex="M_{libraries}", source=_LOGS)
-NCCL = Formula(id="mem.serving.nccl", unit="B", latex="M_{communicators}+M_{all-reduce}", source=_LOGS)
-GRAPHS = Formula(id="mem.serving.graphs", unit="B", latex=r"0.1\,\mathrm{GiB}+n_{sizes}(a+b\,L_{stage})", source=_LOGS)
+CONTEXT = Formula(id="mem.serving.context", unit="bytes", latex="M_{context}", source=_LOGS)
+LIBRARIES = Formula(id="mem.serving.overhead_engine", unit="bytes", latex="M_{libraries}", source=_LOGS)
+NCCL = Formula(id="mem.serving.nccl", unit="bytes", latex="M_{communicators}+M_{all-reduce}", source=_LOGS)
+GRAPHS = Formula(
+    id="mem.serving.graphs", unit="bytes", latex=r"0.1\,\mathrm{GiB}+n_{sizes}(a+b\,L_{stage})", source=_LOGS
+)
 UNUSED = Formula(
     id="mem.serving.reserve_fraction",
-    unit="B",
+    unit="bytes",
     latex=r"\max(0,(1-f)M-M_{uncounted})",
     source="vLLM gpu_memory_utilization, SGLang mem_fraction_static: of total; TensorRT-LLM: of free memory",
 )
@@ -211,7 +215,8 @@ def _cache_terms(request: Serving, profile: Profile) -> tuple[Term, ...]:
         value = maximum(sizes.sequences * held(sizes.tokens), held(longest)) * stage
         terms = (KV_CACHE.term(value, sequences=sizes.sequences, tokens=sizes.tokens, kv_dtype=request.kv_dtype),)
     if layout.recurrent_layers:
-        state = sizes.sequences * state_bytes(model, tensor_parallel=tp, convolution_bytes=size) * stage
+        convolution = maximum(size, profile.activation_bytes)  # llama.cpp keeps convolution states in fp32 too
+        state = sizes.sequences * state_bytes(model, tensor_parallel=tp, convolution_bytes=convolution) * stage
         terms = (*terms, RECURRENT.term(state, sequences=sizes.sequences, tensor_parallel=tp))
     return terms
 
