@@ -76,11 +76,11 @@ def line_chart(
             curve.textposition = _beside(one.values, limit.y)
         figure.add_trace(curve)
         if len(series) > 1:
-            _label_curve(figure, range(len(x)) if steps else x, one, SERIES[index % len(SERIES)].on(dark))
+            _label_curve(text, figure, range(len(x)) if steps else x, one, SERIES[index % len(SERIES)].on(dark))
     if limit:
-        _draw_limit(figure, limit, dark, left=False)
+        _draw_limit(text, figure, limit, dark, left=False)
     if marks:
-        figure.add_trace(_marks(marks, steps, dark))
+        figure.add_trace(_marks(text, marks, steps, dark))
     _set_range(figure, [value for one in series for value in one.values if value is not None], limit)
     return figure
 
@@ -116,9 +116,17 @@ def stacked_bar_chart(
         )
     totals = [sum(part.values[i] or 0 for part in parts) for i in range(len(places))]
     for place, value in enumerate(totals):  # an annotation names a category by its position
-        figure.add_annotation(x=place, y=value, text=grouped(value, decimals), showarrow=False, yshift=10)
+        figure.add_annotation(
+            x=place,
+            y=value,
+            text=grouped(value, decimals),
+            showarrow=False,
+            yshift=10,
+            bgcolor=COLOURS["surface"].on(dark),
+            borderpad=0,
+        )
     if limit:
-        _draw_limit(figure, limit, dark, left=True)
+        _draw_limit(text, figure, limit, dark, left=True)
     figure.update_layout(barmode="stack", bargap=0.45)
     _set_range(figure, totals, limit)
     return figure
@@ -187,8 +195,24 @@ def _layout(text: Text, x_label: str, unit: str, dark: bool, *, value_axis: bool
             "automargin": True,
         },
         annotations=[
-            {**corner, "x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom", "yshift": 8, "text": escape(unit)},
-            {**corner, "x": 1, "y": 0, "xanchor": "right", "yanchor": "top", "yshift": -28, "text": escape(x_label)},
+            {
+                **corner,
+                "x": 0,
+                "y": 1,
+                "xanchor": "left",
+                "yanchor": "bottom",
+                "yshift": 8,
+                "text": escape(text.embed(unit)),
+            },
+            {
+                **corner,
+                "x": 1,
+                "y": 0,
+                "xanchor": "right",
+                "yanchor": "top",
+                "yshift": -28,
+                "text": escape(text.embed(x_label)),
+            },
         ],
     )
 
@@ -219,14 +243,14 @@ def _beside(values: Sequence[float | None], limit: float) -> list[str]:
     return ["bottom center" if value is not None and limit - room < value < limit else "top center" for value in values]
 
 
-def _label_curve(figure: go.Figure, places: Sequence[Any], one: Series, colour: str) -> None:
+def _label_curve(text: Text, figure: go.Figure, places: Sequence[Any], one: Series, colour: str) -> None:
     """The curve's name at its last point, in its colour: no legend to decode."""
     last = max((i for i, value in enumerate(one.values) if value is not None), default=None)
     if last is not None:
         figure.add_annotation(
             x=places[last],
             y=one.values[last],
-            text=escape(one.label),
+            text=escape(text.embed(one.label)),
             showarrow=False,
             xanchor="right",
             yanchor="bottom",
@@ -235,7 +259,7 @@ def _label_curve(figure: go.Figure, places: Sequence[Any], one: Series, colour: 
         )
 
 
-def _draw_limit(figure: go.Figure, limit: Limit, dark: bool, *, left: bool) -> None:
+def _draw_limit(text: Text, figure: go.Figure, limit: Limit, dark: bool, *, left: bool) -> None:
     """The limit's line, and its label where a rising chart leaves room: above it on the left, or below on the right."""
     colour = COLOURS["bad"].on(dark)
     figure.add_shape(
@@ -251,7 +275,7 @@ def _draw_limit(figure: go.Figure, limit: Limit, dark: bool, *, left: bool) -> N
         xref="paper",
         x=0 if left else 1,
         y=limit.y,
-        text=escape(limit.label),
+        text=escape(text.embed(limit.label)),
         showarrow=False,
         xanchor="left" if left else "right",
         yanchor="bottom" if left else "top",
@@ -259,13 +283,13 @@ def _draw_limit(figure: go.Figure, limit: Limit, dark: bool, *, left: bool) -> N
     )
 
 
-def _marks(marks: Sequence[Mark], steps: bool, dark: bool) -> go.Scatter:
+def _marks(text: Text, marks: Sequence[Mark], steps: bool, dark: bool) -> go.Scatter:
     colour = COLOURS["mark"].on(dark)
     return go.Scatter(
         x=[grouped(mark.x) if steps else mark.x for mark in marks],
         y=[mark.y for mark in marks],
         mode="markers+text",
-        text=[escape(mark.label) for mark in marks],
+        text=[escape(text.embed(mark.label)) for mark in marks],
         textposition="bottom center",
         textfont={"color": colour},
         marker={"color": colour, "size": 11},

@@ -38,6 +38,7 @@ def _cell(value: Any) -> Any:
 
 
 def json_text(value: Any) -> str:
+    """Readable JSON; Arabic stays Arabic."""
     return json.dumps(value, indent=2, ensure_ascii=False, sort_keys=False, default=str)
 
 
@@ -49,10 +50,12 @@ def download(label: str, make: Callable[[], str], *, file_name: str, mime: str, 
 
 
 def download_csv(text: Text, columns: Sequence[Headed], rows: Sequence[Sequence[Any]], *, name: str, key: str) -> None:
+    """The button under a table."""
     download(text.t("Download CSV"), lambda: csv_text(columns, rows), file_name=f"{name}.csv", mime="text/csv", key=key)
 
 
 def download_json(text: Text, value: Any, *, name: str, key: str) -> None:
+    """The button beside a plan or a result."""
     download(
         text.t("Download JSON"), lambda: json_text(value), file_name=f"{name}.json", mime="application/json", key=key
     )

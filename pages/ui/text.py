@@ -20,7 +20,7 @@ LANGUAGES = {"en": "English", "ar": "العربية"}
 
 LOCALE_FOLDER = Path(__file__).parents[2] / "assets" / "locale"
 
-_LEFT_TO_RIGHT_ISOLATE, _POP_ISOLATE = "\u2066", "\u2069"
+_LEFT_TO_RIGHT_ISOLATE, _RIGHT_TO_LEFT_ISOLATE, _POP_ISOLATE = "\u2066", "\u2067", "\u2069"
 _ISOLATES = re.compile("[\u2066-\u2069]")
 _ARABIC = re.compile("[\u0600-\u06ff]")
 _NO_BREAK_SPACE = "\u00a0"
@@ -75,6 +75,10 @@ class Text:
         if not self.rtl or not value or _ARABIC.search(value) or value.startswith(_LEFT_TO_RIGHT_ISOLATE):
             return value
         return f"{_LEFT_TO_RIGHT_ISOLATE}{value}{_POP_ISOLATE}"
+
+    def embed(self, value: str) -> str:
+        """`value` with this language's direction kept where the surroundings run left to right, as in a chart."""
+        return f"{_RIGHT_TO_LEFT_ISOLATE}{value}{_POP_ISOLATE}" if self.rtl and _ARABIC.search(value) else value
 
     def _fill(self, message: str, parameters: dict[str, Any]) -> str:
         if not parameters:

@@ -56,25 +56,20 @@ PART_KINDS: dict[str, tuple[str, str]] = {
 """Kinds of memory: a colour on which white text reads, the same in both themes, and a texture that says it again."""
 
 _KIND_OF_WORD: tuple[tuple[str, str], ...] = (
-    ("weight", "weights"),
-    ("master", "optimizer"),
-    ("optim", "optimizer"),
-    ("state", "optimizer"),
-    ("grad", "gradients"),
-    ("logit", "logits"),
-    ("loss", "logits"),
-    ("kv", "kv_cache"),
-    ("cache", "kv_cache"),
-    ("act", "activations"),
     ("reserve", "reserve"),
-    ("fragment", "reserve"),
-    ("allocator", "reserve"),
     ("context", "outside"),
-    ("librar", "outside"),
+    ("workspace", "outside"),
     ("nccl", "outside"),
-    ("comm", "outside"),
     ("graph", "outside"),
     ("overhead", "outside"),
+    ("weight", "weights"),
+    ("optimizer", "optimizer"),
+    ("grad", "gradients"),
+    ("bucket", "gradients"),
+    ("logit", "logits"),
+    ("kv", "kv_cache"),
+    ("recurrent", "kv_cache"),
+    ("activation", "activations"),
 )
 
 

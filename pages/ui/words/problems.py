@@ -1,0 +1,168 @@
+"""Sentences for the problems of an input: what was wrong, and what would do."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pages.ui import labels
+from pages.ui.text import Text
+from pages.ui.words.sentence import Sentence, listed, said
+from planner.plan.table import BY_ID
+from planner.result import Problem
+
+
+def problem(text: Text, found: Problem) -> str:
+    """The sentence of a problem."""
+    known = BY_ID.get(found.field)
+    name = labels.field(text, known) if known else text.isolate(found.field)
+    return said(PROBLEMS, text, found.code, {"field": name, "value": found.value, **found.parameters})
+
+
+def _nearest(text: Text, q: Mapping[str, Any]) -> str:
+    if not q.get("nearest"):
+        return ""
+    return " " + text.t("Did you mean {names}?", names=listed(text, q["nearest"], 3))
+
+
+PROBLEMS: dict[str, Sentence] = {
+    "not-a-choice": lambda text, q: text.t(
+        "{field}: “{value}” is not one of the choices. Choose {choices}.",
+        field=q["field"],
+        value=str(q["value"]),
+        choices=listed(text, q.get("choices", ())),
+    ),
+    "not-an-integer": lambda text, q: text.t(
+        "{field}: “{value}” is not a whole number from {low} to {high}.",
+        field=q["field"],
+        value=str(q["value"]),
+        low=q["low"],
+        high=q["high"],
+    ),
+    "not-a-number": lambda text, q: text.t(
+        "{field}: “{value}” is not a number from {low} to {high}.",
+        field=q["field"],
+        value=str(q["value"]),
+        low=q["low"],
+        high=q["high"],
+    ),
+    "out-of-range": lambda text, q: text.t(
+        "{field}: {value} is outside what can be planned. Give {low} to {high}.",
+        field=q["field"],
+        value=q["value"],
+        low=q["low"],
+        high=q["high"],
+    ),
+    "not-a-flag": lambda text, q: text.t(
+        "{field}: “{value}” is neither true nor false.", field=q["field"], value=str(q["value"])
+    ),
+    "not-a-text": lambda text, q: text.t("{field}: this is not text.", field=q["field"]),
+    "not-a-list": lambda text, q: text.t(
+        "{field}: a list of at most {longest} entries is needed.", field=q["field"], longest=q["longest"]
+    ),
+    "not-an-object": lambda text, q: text.t("{field}: a JSON object in braces is needed.", field=q["field"]),
+    "not-a-packed-config": lambda text, q: text.t(
+        "{field}: the link's configuration is damaged. Copy the whole link again.", field=q["field"]
+    ),
+    "too-large": lambda text, q: text.t(
+        "{field}: more than {limit} characters. Give only the config.json.", field=q["field"], limit=q["limit"]
+    ),
+    "missing-config": lambda text, q: text.t("Paste the model's config.json, or choose a model of the catalogue."),
+    "missing-key": lambda text, q: text.t(
+        "The configuration lacks {field}. It is needed to know the model's size.", field=q["field"]
+    ),
+    "wrong-length": lambda text, q: text.t(
+        "{field}: {value} entries, where the configuration asks for {low}.",
+        field=q["field"],
+        value=q["value"],
+        low=q["low"],
+    ),
+    "length-mismatch": lambda text, q: text.t(
+        "{field}: its length differs from that of the lists beside it.", field=q["field"]
+    ),
+    "impossible-config": lambda text, q: text.t(
+        "The configuration contradicts itself: {reason}.", reason=str(q["reason"])
+    ),
+    "unknown-tower": lambda text, q: text.t(
+        "The vision or audio part “{value}” is not known. Known: {accepted}.",
+        value=str(q["value"]),
+        accepted=listed(text, q["accepted"]),
+    ),
+    "unknown-model": lambda text, q: text.t("No model is called “{value}”.", value=str(q["value"])) + _nearest(text, q),
+    "unknown-gpu": lambda text, q: text.t("No GPU is called “{value}”.", value=str(q["value"])) + _nearest(text, q),
+    "ambiguous-gpu": lambda text, q: (
+        text.t("Several GPUs are called “{value}”.", value=str(q["value"])) + _nearest(text, q)
+    ),
+    "unknown-cpu": lambda text, q: text.t("No CPU is called “{value}”.", value=str(q["value"])),
+    "unknown-link": lambda text, q: text.t(
+        "No network is called “{value}”. Known: {known}.", value=str(q["value"]), known=listed(text, q["known"])
+    ),
+    "unknown-field": lambda text, q: text.t("No input is called “{field}”; it was left out.", field=q["field"]),
+    "unknown-schema": lambda text, q: text.t(
+        "This plan was made by a version that is not known here ({value}); the defaults are shown.",
+        value=str(q["value"]),
+    ),
+    "unknown-peak": lambda text, q: text.t(
+        "“{value}” has no arithmetic in {dtype}. It has {known}.",
+        value=str(q["value"]),
+        dtype=str(q["dtype"]),
+        known=listed(text, q["known"]),
+    ),
+    "unknown-bandwidth": lambda text, q: text.t(
+        "The memory bandwidth of “{value}” is not known.", value=str(q["value"])
+    ),
+    "no-nvlink": lambda text, q: text.t("“{gpu}” has no NVLink. Choose PCIe.", gpu=str(q["gpu"])),
+    "precision-not-on-gpu": lambda text, q: text.t(
+        "{gpu} has no arithmetic in {dtype}. Choose another precision or GPU.", gpu=q["gpu"], dtype=str(q["dtype"])
+    ),
+    "gpus-not-a-multiple": lambda text, q: text.t(
+        "{gpus} GPUs cannot be divided into groups of {product} (tensor × pipeline × context parallel).",
+        gpus=q["gpus"],
+        product=q["product"],
+    ),
+    "not-divisible-model": lambda text, q: text.t("This model has no layers that tensor parallel could divide. Set 1."),
+    "not-dividing-heads": lambda text, q: text.t(
+        "Tensor parallel {value} does not divide the model's {heads} attention heads. Possible: {allowed}.",
+        value=q["value"],
+        heads=q["heads"],
+        allowed=listed(text, q["allowed"], 12),
+    ),
+    "not-dividing-kv-heads": lambda text, q: text.t(
+        "Tensor parallel {value} neither divides nor is a multiple of the model's {kv_heads} key-value heads.",
+        value=q["value"],
+        kv_heads=q["kv_heads"],
+    ),
+    "more-stages-than-layers": lambda text, q: text.t(
+        "{value} pipeline stages of {chunks} chunks need more layers than the model's {layers}.",
+        value=q["value"],
+        chunks=q["chunks"],
+        layers=q["layers"],
+    ),
+    "not-dividing-experts": lambda text, q: text.t(
+        "Expert parallel {value} does not divide the model's {experts} experts.", value=q["value"], experts=q["experts"]
+    ),
+    "not-dividing-group": lambda text, q: text.t(
+        "Expert parallel {value} does not divide the {group} GPUs that share the experts.",
+        value=q["value"],
+        group=q["group"],
+    ),
+    "not-dividing-sequence": lambda text, q: text.t(
+        "A sequence of {sequence_length} tokens cannot be cut into twice {value} equal pieces for context parallel.",
+        sequence_length=q["sequence_length"],
+        value=q["value"],
+    ),
+    "not-dividing-ranks": lambda text, q: text.t(
+        "A sharding group of {value} does not divide the {ranks} data-parallel GPUs.",
+        value=q["value"],
+        ranks=q["ranks"],
+    ),
+    "longer-than-positions": lambda text, q: text.t(
+        "{field}: {value} tokens, but the model has only {positions} positions.",
+        field=q["field"],
+        value=q["value"],
+        positions=q["positions"],
+    ),
+    "diffusion-serve-only": lambda text, q: text.t("Diffusion pipelines can be planned for serving only."),
+    "method-needs-layers": lambda text, q: text.t(
+        "This image model is known by its totals only; choose to train all its parameters."
+    ),
+    "cannot-read-file": lambda text, q: text.t("The file could not be read: {reason}.", reason=str(q["reason"])),
+}
