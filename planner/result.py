@@ -167,6 +167,10 @@ class Memory:
         return (*(term for term in self.peak.terms if term.value > 0), self.reserve, *self.outside)
 
 
+TIGHT_SHARE = 0.05
+"""Less than this share of the device to spare is a close call: allocator behaviour alone moves more than that."""
+
+
 class Bound(StrEnum):
     """What a run spends most of its time on."""
 
@@ -229,3 +233,8 @@ class Estimate:
     @property
     def fits(self) -> Number:
         return self.memory.device <= self.memory.capacity
+
+    @property
+    def tight(self) -> Number:
+        """Whether it fits, but closely."""
+        return self.fits & (self.memory.spare < TIGHT_SHARE * self.memory.capacity)

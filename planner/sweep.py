@@ -2,6 +2,8 @@
 
 import dataclasses
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,51 +12,122 @@ from planner.parallel import Sharding
 from planner.result import Estimate
 from planner.workload import Request, Serving, Training
 
+KNEE = 0.9
+"""The knee is where a curve reaches this share of its best rate: beyond it, more gains little."""
 
-def over_batch(request: Request, batches: Sequence[int]) -> Estimate:
-    """The estimate at each micro-batch size (training) or concurrency (serving)."""
-    values = np.asarray(batches, dtype=np.float64)
-    if isinstance(request, Training):
-        return estimate(dataclasses.replace(request, micro_batch_size=values))
-    return estimate(dataclasses.replace(request, concurrency=values))
+_POINTS = 7
 
 
-def over_length(request: Request, lengths: Sequence[int]) -> Estimate:
-    """The estimate at each sequence length (training), input length (serving) or image size (image models)."""
-    values = np.asarray(lengths, dtype=np.float64)
-    if isinstance(request, Serving):
-        return estimate(dataclasses.replace(request, input_tokens=values, max_model_length=0))
-    if request.model.image is not None:
-        return estimate(dataclasses.replace(request, image_size=values))
-    return estimate(dataclasses.replace(request, sequence_length=values))
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One quantity varied: device memory in bytes and work per second at each of its values, all GPUs together."""
 
+    x: tuple[int, ...]
+    device_bytes: tuple[float, ...]
+    rates: tuple[float | None, ...]  # tokens (else samples) per second
+    fits: tuple[bool, ...]
+    capacity: float
+    present: int  # the value that the plan has
 
-def over_gpus(request: Request, gpus: Sequence[int]) -> Estimate:
-    """The estimate with the work spread by data parallel over each number of GPUs; the other degrees stay.
+    @property
+    def largest_that_fits(self) -> int | None:
+        """Memory grows with every varied quantity but the number of GPUs, so smaller values fit as well."""
+        return max((value for value, fits in zip(self.x, self.fits, strict=True) if fits), default=None)
 
-    Weak scaling: each GPU keeps its micro-batch, so the global batch grows with the number of GPUs. One GPU needs no
-    sharding, so the degree of sharding follows the number of ranks.
-    """
-    values = np.asarray(gpus, dtype=np.float64)
-    layout, cluster = request.layout, request.cluster
-    fixed = layout.tensor_parallel * layout.pipeline_parallel * layout.context_parallel
-    shard = {"shard_group": np.minimum(values, layout.shard_group)} if layout.sharding is Sharding.HSDP else {}
-    return estimate(
-        dataclasses.replace(
-            request,
-            cluster=dataclasses.replace(cluster, gpus=values),
-            layout=dataclasses.replace(layout, data_parallel=values / fixed, **shard),
+    @property
+    def knee(self) -> int | None:
+        """The smallest value that reaches `KNEE` of the best rate."""
+        known = [(value, rate) for value, rate in zip(self.x, self.rates, strict=True) if rate is not None]
+        best = max((rate for _, rate in known), default=0.0)
+        return next((value for value, rate in known if best and rate >= KNEE * best), None)
+
+    @property
+    def efficiency(self) -> tuple[float | None, ...]:
+        """Rate per unit of x, as a share of the first point's: scaling efficiency where x counts GPUs."""
+        first = self.rates[0]
+        if not first:
+            return tuple(None for _ in self.x)
+        per_unit = first / self.x[0]
+        return tuple(
+            None if rate is None else rate / value / per_unit for value, rate in zip(self.x, self.rates, strict=True)
         )
+
+
+def over_batch(request: Request) -> Curve:
+    """Against the micro-batch size (training) or the requests at once (serving)."""
+    field = "micro_batch_size" if isinstance(request, Training) else "concurrency"
+    return _curve(request, field, doublings(getattr(request, field)))
+
+
+def over_length(request: Request) -> Curve:
+    """Against the sequence length (training), input length (serving) or image size (image networks)."""
+    if request.model.image is not None:
+        size = int(request.image_size)
+        return _curve(request, "image_size", sorted({size, *(32 * step for step in (4, 5, 7, 9, 12, 16))}))
+    if isinstance(request, Serving):
+        return _curve(dataclasses.replace(request, max_model_length=0), "input_tokens", _lengths(request))
+    return _curve(request, "sequence_length", _lengths(request))
+
+
+def _lengths(request: Request) -> list[int]:
+    """Doublings around the present length, up to what the model's positions allow."""
+    serving = isinstance(request, Serving)
+    present = int(request.input_tokens if serving else request.sequence_length)
+    longest = (request.model.max_positions or 131_072) - (int(request.output_tokens) if serving else 0)
+    degree = 1 if serving else 2 * int(request.layout.context_parallel)
+    steps = [length for length in doublings(present, lowest=128) if length <= longest and length % degree == 0]
+    return sorted({present, *steps})
+
+
+def over_gpus(request: Request) -> Curve:
+    """Against the number of GPUs, spread by data parallel; the other degrees stay.
+
+    Weak scaling: each GPU keeps its micro-batch (or each replica its requests), so the whole batch grows.
+    """
+    layout = request.layout
+    fixed = int(layout.tensor_parallel * layout.pipeline_parallel * layout.context_parallel)
+    present = int(request.cluster.gpus)
+    replicas = sorted({max(1, present // fixed), *(2**step for step in range(_POINTS))})
+    gpus = [fixed * count for count in replicas]
+    ranks = np.asarray(replicas, dtype=np.float64)
+    shard: dict[str, Any] = {"data_parallel": ranks}
+    if layout.sharding is Sharding.HSDP:
+        shard["shard_group"] = np.minimum(ranks * layout.context_parallel, layout.shard_group)
+    if not isinstance(layout.expert_parallel, int) or layout.expert_parallel > 1:
+        shard["expert_parallel"] = np.minimum(ranks, layout.expert_parallel)
+    cluster = dataclasses.replace(request.cluster, gpus=ranks * fixed)
+    changed = dataclasses.replace(request, cluster=cluster, layout=dataclasses.replace(layout, **shard))
+    if isinstance(changed, Serving):
+        per_replica = changed.concurrency / max(1, present // fixed)
+        changed = dataclasses.replace(changed, concurrency=np.maximum(1.0, per_replica * ranks))
+    return _read(estimate(changed), gpus, present)
+
+
+def doublings(present: Any, *, lowest: int = 1) -> list[int]:
+    """The present value and powers of two around it, `_POINTS` or so."""
+    present = int(present)
+    top = max(lowest * 2 ** (_POINTS - 2), 4 * present)
+    powers = [2**step for step in range(64) if lowest <= 2**step <= top]
+    return sorted({present, *powers[-_POINTS:]})
+
+
+def _curve(request: Request, field: str, values: Sequence[int]) -> Curve:
+    changed: Any = dataclasses.replace(request, **{field: np.asarray(values, dtype=np.float64)})
+    return _read(estimate(changed), values, int(getattr(request, field)))
+
+
+def _read(result: Estimate, values: Sequence[int], present: int) -> Curve:
+    shape = (len(values),)
+    rates: tuple[float | None, ...] = tuple(None for _ in values)
+    if result.speed is not None:
+        tokens = np.broadcast_to(np.asarray(result.speed.tokens_per_second, dtype=np.float64), shape)
+        samples = np.broadcast_to(np.asarray(result.speed.samples_per_second, dtype=np.float64), shape)
+        rates = tuple((tokens if tokens.any() else samples).tolist())
+    return Curve(
+        x=tuple(values),
+        device_bytes=tuple(np.broadcast_to(np.asarray(result.memory.device, dtype=np.float64), shape).tolist()),
+        rates=rates,
+        fits=tuple(np.broadcast_to(np.asarray(result.fits), shape).tolist()),
+        capacity=float(result.memory.capacity),
+        present=present,
     )
-
-
-def largest_that_fits(values: Sequence[int], result: Estimate) -> int | None:
-    """The largest of the swept values whose estimate fits, or None. Memory grows with every swept quantity."""
-    fitting = [value for value, fits in zip(values, np.broadcast_to(result.fits, len(values)), strict=True) if fits]
-    return max(fitting, default=None)
-
-
-def knee(values: Sequence[int], rates: Sequence[float], share: float = 0.9) -> int:
-    """The smallest value that already reaches `share` of the best rate: more gains little."""
-    best = max(rates)
-    return next(value for value, rate in zip(values, rates, strict=True) if rate >= share * best)

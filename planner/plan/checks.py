@@ -2,9 +2,13 @@
 
 from collections.abc import Callable
 
+from planner.hardware import catalogue as hardware
+from planner.hardware.types import Gpu
 from planner.models.spec import Attention, LatentAttention, Layer, MixtureOfExperts, ModelTask, Stack
 from planner.plan.plan import Plan
 from planner.result import Problem
+from planner.throughput.precision import compute_dtype
+from planner.workload import TrainingPrecision
 
 
 def problems_of(plan: Plan) -> tuple[Problem, ...]:
@@ -111,18 +115,26 @@ def _group_divides(plan: Plan) -> list[Problem]:
     return [Problem("not-dividing-ranks", "shard_group", plan.values["shard_group"], {"ranks": ranks})]
 
 
+_FIRST_CAPABILITY = {"tf32": 8.0, "bf16": 8.0, "fp8": 8.9}
+"""First NVIDIA compute capability with tensor-core arithmetic of a dtype (CUDA C++ Programming Guide)."""
+
+
+def _computes(gpu: Gpu, dtype: str) -> bool:
+    """Whether a GPU has arithmetic of a dtype; an unknown peak alone is no proof that it has none."""
+    if gpu.vendor == "NVIDIA" and gpu.compute_capability:
+        return float(gpu.compute_capability) >= _FIRST_CAPABILITY.get(dtype, 0.0)
+    return dtype in gpu.peaks or dtype in ("fp32", "fp16") or not gpu.peaks
+
+
 def _precision_exists(plan: Plan) -> list[Problem]:
     """A precision that the GPU has no arithmetic for is refused, not emulated."""
-    from planner.hardware import catalogue as hardware
-    from planner.throughput.precision import compute_dtype
-
     if plan.values["task"] == "serve":
         return []
-    gpu = hardware.gpu(plan.values["gpu"])
-    dtype = compute_dtype(plan.values["precision"])
-    if dtype in ("fp32", "fp16") or dtype in gpu.peaks or not gpu.peaks:
+    gpu, precision = hardware.gpu(plan.values["gpu"]), plan.values["precision"]
+    dtype = compute_dtype(TrainingPrecision(precision))
+    if _computes(gpu, dtype):
         return []
-    return [Problem("precision-not-on-gpu", "precision", plan.values["precision"], {"gpu": gpu.name, "dtype": dtype})]
+    return [Problem("precision-not-on-gpu", "precision", precision, {"gpu": gpu.name, "dtype": dtype})]
 
 
 def _task_fits_model(plan: Plan) -> list[Problem]:

@@ -1,0 +1,103 @@
+"""Widgets from the plan's table of fields: one function draws any field, in the reader's language."""
+
+from collections.abc import Iterable
+
+import streamlit as st
+
+from pages.ui import labels, state, words
+from pages.ui.text import Text
+from planner.hardware import catalogue as hardware
+from planner.hardware import cpus
+from planner.plan.fields import Field, Kind, Section
+from planner.plan.plan import Plan, choices_of
+from planner.plan.table import FIELDS
+from planner.result import Problem
+
+_ADVANCED = tuple(section for section in Section if section is not Section.BASIC)
+_FEW = 3  # choices that a segmented control shows side by side
+
+
+def section_fields(plan: Plan, section: Section) -> list[Field]:
+    """The fields of a section that apply to this plan, in the table's order."""
+    return [field for field in FIELDS if field.section is section and field.used_in(plan.values)]
+
+
+def draw_fields(text: Text, plan: Plan, fields: Iterable[Field], problems: Iterable[Problem]) -> None:
+    """Each field's widget, and beside it what is wrong with it."""
+    wrong = {problem.field: problem for problem in problems}
+    for field in fields:
+        draw_field(text, plan, field)
+        if field.id in wrong:
+            st.error(words.problem(text, wrong[field.id]), icon=":material/error:")
+
+
+def draw_advanced(text: Text, plan: Plan, problems: tuple[Problem, ...]) -> None:
+    """Everything beyond the basic inputs, by section, closed at first and never lost when hidden."""
+    fields = [field for section in _ADVANCED for field in section_fields(plan, section)]
+    untouched = sum(field.id not in plan.chosen for field in fields)
+    title = text.n("Advanced · {count} at its default", "Advanced · {count} at their defaults", untouched)
+    wrong = any(problem.field == field.id for problem in problems for field in fields)
+    with st.expander(title, expanded=wrong, key="advanced"):
+        for section in _ADVANCED:
+            inside = section_fields(plan, section)
+            if inside:
+                st.html(f'<h3 class="gp-section">{labels.section(text, section)}</h3>')
+                draw_fields(text, plan, inside, problems)
+
+
+def draw_field(text: Text, plan: Plan, field: Field) -> None:
+    """One field's widget, seeded with the plan's value. A value that the user didn't choose is marked as the default."""
+    value = plan.values[field.id]
+    common = {
+        "label": labels.field(text, field, default=field.id not in plan.chosen and field.section is not Section.BASIC),
+        "help": labels.help_of(text, field),
+        "on_change": state.take,
+        "args": (field.id,),
+    }
+    if field.kind is Kind.FLAG:
+        st.toggle(key=state.seed(field.id, value), **common)
+    elif field.kind in (Kind.INTEGER, Kind.NUMBER):
+        _draw_number(text, field, value, common)
+    elif field.kind is Kind.GPU:
+        ids = [gpu.id for gpu in hardware.gpus()]
+        names = {gpu.id: labels.gpu(text, gpu) for gpu in hardware.gpus()}
+        st.selectbox(options=ids, format_func=names.__getitem__, key=state.seed(field.id, value), **common)
+    elif field.kind is Kind.CPU:
+        names = {cpu.id: cpu.name for cpu in cpus.cpus()}
+        st.selectbox(
+            options=list(names),
+            index=None,
+            format_func=names.__getitem__,
+            placeholder=text.t("Not set"),
+            key=state.seed(field.id, value),
+            **common,
+        )
+    else:
+        _draw_choice(text, field, value, common)
+
+
+def _draw_number(text: Text, field: Field, value: float | None, common: dict[str, object]) -> None:
+    whole = field.kind is Kind.INTEGER
+    kind = int if whole else float
+    st.number_input(
+        min_value=kind(field.low),
+        max_value=kind(field.high),
+        value=None if value is None else "min",
+        step=kind(1) if whole else None,
+        format="%d" if whole else None,
+        placeholder=text.t("Not set"),
+        key=state.seed(field.id, value),
+        **common,
+    )
+
+
+def _draw_choice(text: Text, field: Field, value: str, common: dict[str, object]) -> None:
+    options = list(choices_of(field))
+    names = {option: labels.choice(text, field.id, option) for option in options}
+    key = state.seed(field.id, value)
+    if len(options) <= _FEW and field.section is Section.BASIC:
+        st.segmented_control(
+            options=options, format_func=names.__getitem__, key=key, required=True, width="stretch", **common
+        )
+    else:
+        st.selectbox(options=options, format_func=names.__getitem__, key=key, **common)

@@ -1,0 +1,83 @@
+"""The plan of this session: in the link, in the session, and in the widgets, with the link deciding.
+
+One dictionary holds what the user chose. Widgets are seeded from it before they are drawn and write back to it when
+used, so a field that is hidden for a while keeps its value, and the browser's back button is undo.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from planner.plan.plan import Plan, parse, parse_value, resolve, to_query
+from planner.plan.table import BY_ID
+from planner.result import InputError, Problem
+
+_CHOSEN, _PROBLEMS, _WRITTEN = "plan.chosen", "plan.problems", "plan.written"
+_OTHER_KEYS = frozenset({"lang"})  # of the address, but not of the plan
+
+
+def widget_key(field_id: str) -> str:
+    """The session key of a field's widget."""
+    return f"in.{field_id}"
+
+
+def read() -> tuple[Plan, tuple[Problem, ...]]:
+    """The session's plan, and what was wrong with the link or the last input. Call before any widget is drawn."""
+    query = {key: value for key, value in st.query_params.items() if key not in _OTHER_KEYS}
+    if query != st.session_state.get(_WRITTEN):
+        plan, problems = parse(query)
+        st.session_state[_CHOSEN] = dict(plan.chosen)
+        st.session_state[_WRITTEN] = query
+        st.session_state[_PROBLEMS] = problems
+        return plan, problems
+    return resolve(st.session_state.get(_CHOSEN, {})), st.session_state.get(_PROBLEMS, ())
+
+
+def write(plan: Plan) -> None:
+    """Put the plan into the address, as a new step of the browser's history. Call after the widgets."""
+    query = to_query(plan)
+    if query == st.session_state.get(_WRITTEN):
+        return
+    st.session_state[_WRITTEN] = query
+    others = {key: value for key, value in st.query_params.items() if key in _OTHER_KEYS}
+    st.query_params.from_dict({**others, **query})
+
+
+def seed(field_id: str, value: Any) -> str:
+    """Give a field's widget its value before it is drawn; returns the widget's key."""
+    key = widget_key(field_id)
+    if st.session_state.get(key) != value:
+        st.session_state[key] = value
+    return key
+
+
+def take(field_id: str) -> None:
+    """Callback of a field's widget: keep what it holds, or say what is wrong with it and keep the last good value."""
+    raw = st.session_state.get(widget_key(field_id))
+    if raw is None:
+        change({field_id: None})
+        return
+    try:
+        change({field_id: parse_value(BY_ID[field_id], raw)})
+    except InputError as error:
+        st.session_state[_PROBLEMS] = error.problems
+
+
+def change(values: Mapping[str, Any]) -> None:
+    """Set fields of the plan (None: back to the default). What makes no plan leaves all as it was, with the reason."""
+    chosen = {**st.session_state.get(_CHOSEN, {}), **values}
+    chosen = {key: value for key, value in chosen.items() if value is not None}
+    try:
+        resolve(chosen)
+    except InputError as error:
+        st.session_state[_PROBLEMS] = error.problems
+        return
+    st.session_state[_CHOSEN] = chosen
+    st.session_state[_PROBLEMS] = ()
+
+
+def replace(values: Mapping[str, Any]) -> None:
+    """A whole new plan: a preset, or everything back to the defaults."""
+    st.session_state[_CHOSEN] = dict(values)
+    st.session_state[_PROBLEMS] = ()
