@@ -66,6 +66,7 @@ class LossPath(StrEnum):
     TRANSFORMERS_4_46 = "transformers-4.46"  # upcast, logits copied to shift
     TRANSFORMERS_4_44 = "transformers-4.44"  # model's forward upcasts
     NO_UPCAST = "no-upcast"  # cross-entropy on 16-bit logits
+    IN_PLACE = "in-place"  # a kernel that turns upcast logits into their gradient in place (Unsloth, Triton)
     FUSED = "fused"  # fused linear cross-entropy (Liger): logits never whole
     CHUNKED = "chunked"  # logits computed in `loss_chunks` pieces
 

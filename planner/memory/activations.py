@@ -8,6 +8,7 @@ from planner.memory.saved import Saved, Shape
 from planner.memory.sharding import Stage
 from planner.models.spec import ModelTask, Stack, StackKind
 from planner.numeric import Number, maximum, minimum
+from planner.parallel import Sharding
 from planner.result import Formula
 from planner.workload import MethodKind, Recompute, Training
 
@@ -35,6 +36,7 @@ class Activations:
 
     saved: Number  # at the end of the forward pass
     working: Number  # beyond `saved`, in one layer's backward pass
+    held: Number = 0  # beyond `saved`, collected over the backward pass
 
 
 def image_scale(request: Training) -> Number:
@@ -94,11 +96,17 @@ def working(coefficients: LayerSaved, shape: Shape) -> Number:
 
 
 def activations(request: Training, path: Path, stage: Stage) -> Activations:
-    """Saved activations of `stage`, and the working set of the layer that needs most."""
+    """Saved activations of `stage`, and the working set of the layer that needs most.
+
+    FSDP waits for the gradients of a frozen unit's inputs by a hook (register_multi_grad_hook) that keeps them until
+    the backward pass ends: one residual stream a layer. Measured with adapters on 7B and 70B models.
+    """
     if request.model.image is not None and not request.model.stacks:
         return _image_activations(request, path)
     saved: Number = 0
     peak: Number = 0
+    held: Number = 0
+    holds = not path.trains_base and request.layout.sharding in (Sharding.FSDP, Sharding.HSDP)
     for stack in request.model.stacks:
         if stack.kind is StackKind.MTP:
             continue
@@ -108,12 +116,14 @@ def activations(request: Training, path: Path, stage: Stage) -> Activations:
             kept, remade = _kept(request, coefficients, shape)
             saved = saved + kept * _trained(request, run.count)
             peak = maximum(peak, remade + working(coefficients, shape))
+            if holds:
+                held = held + coefficients.boundary.bytes(shape) * run.count
     if request.model.text_stack is None:
-        return Activations(saved, peak)
+        return Activations(saved, peak, held)
     before, behind = outside_saved(path, request.model)
     shape = shape_of(request, request.model.text_stack)
     saved = saved * stage.share + before.bytes(shape) * stage.first
-    return Activations(saved * stage.in_flight + behind.bytes(shape) * stage.last, peak)
+    return Activations(saved * stage.in_flight + behind.bytes(shape) * stage.last, peak, held * stage.share)
 
 
 def _trained(request: Training, count: int) -> Number:

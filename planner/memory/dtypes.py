@@ -41,10 +41,6 @@ def _dtypes(precision: TrainingPrecision, kind: MethodKind, upcast: bool, adapte
     output = compute
     if kind is MethodKind.QLORA and upcast:
         residual = output = 4
-    elif adapters and sharded:
-        # Frozen units that FSDP doesn't cast keep an fp32 stream between checkpointed layers: 4h bytes per token and
-        # layer in all 40 measured FSDP runs with adapters, 2h in those that train every weight.
-        residual = 4
     master = 4 if precision in _MASTER else 0
     trained = (4 if adapter_fp32 or weight == 4 else 2) if adapters else weight
     exact = trained if adapters else weight

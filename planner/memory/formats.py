@@ -13,8 +13,19 @@ from planner.models.spec import Linear
 from planner.numeric import Number
 from planner.workload import Engine
 
-KEPT_ROLES = frozenset({"router", "shared_gate"})
-"""Small matrices that decide where tokens go: every format leaves them alone."""
+KEPT_ROLES = frozenset(
+    {
+        "router",
+        "shared_gate",
+        "relative_position",
+        "altup_router",
+        "altup_correction",
+        "altup_prediction",
+        "laurel_left",
+        "laurel_right",
+    }
+)
+"""Small matrices that steer others: every format leaves them alone (vLLM's ignore lists; llama.cpp's quantiser)."""
 
 _PYTORCH = frozenset({Engine.VLLM, Engine.SGLANG, Engine.TENSORRT_LLM, Engine.TRANSFORMERS})
 _SERVERS = frozenset({Engine.VLLM, Engine.SGLANG, Engine.TENSORRT_LLM})
@@ -55,6 +66,11 @@ class WeightFormat:
     def bits_per_weight(self) -> float:
         """Bits per weight of a large layer matrix (4096 x 4096), scales included."""
         return self.matrix_bits(4096, 4096)
+
+    @property
+    def tower_bytes(self) -> float:
+        """Bytes of a parameter outside the text model: vision towers, image networks. GGUF keeps them in 16 bits."""
+        return self.other_bytes if self.file_type is None else 2
 
     def matrix_bits(self, inputs: int, outputs: int) -> float:
         """Bits per weight of a covered matrix of `inputs` x `outputs`, scales and zero points included."""

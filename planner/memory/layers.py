@@ -30,7 +30,6 @@ from planner.models.spec import (
 from planner.workload import MethodKind
 
 INDEX = 8  # bytes of a token index
-HEAD_TRANSFORM_TENSORS = 4  # of a masked-language-model head: inputs of product, GELU and norm, and the norm's result
 
 
 def _readers(part: Mixer | FeedForward | MixtureOfExperts) -> tuple[Linear, ...]:
@@ -38,7 +37,7 @@ def _readers(part: Mixer | FeedForward | MixtureOfExperts) -> tuple[Linear, ...]
     if isinstance(part, FeedForward):
         return input_linears(part)
     if isinstance(part, MixtureOfExperts):
-        return (*((part.router,)), *(input_linears(part.shared) if part.shared else ()))
+        return (part.router, *(input_linears(part.shared) if part.shared else ()))
     if isinstance(part, Attention | LatentAttention):
         return tuple(linear for linear in part.linears if linear.inputs == part.hidden and linear.role != "o")
     return tuple(linear for linear in part.linears if linear.inputs == part.hidden)
@@ -124,5 +123,6 @@ def outside_saved(path: Path, spec: ModelSpec) -> tuple[Saved, Saved]:
     if spec.head:
         after += linear_inputs(path, hidden, source, (spec.head,))
     if spec.task is ModelTask.ENCODER and not spec.head:
-        after += Saved(whole=HEAD_TRANSFORM_TENSORS * path.bytes.compute * hidden)
+        # A masked-language-model head transforms first: inputs of product, GELU and norm, and the norm's result.
+        after += Saved(whole=(3 * path.bytes.compute + source) * hidden)
     return before + Saved(whole=INDEX + (hidden if path.dropout else 0)), after

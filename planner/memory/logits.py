@@ -34,9 +34,14 @@ _LOW = {
     LossPath.TRANSFORMERS_4_46: LossBytes(10, 12, 4),
     LossPath.TRANSFORMERS_4_44: LossBytes(8, 12, 4),
     LossPath.NO_UPCAST: LossBytes(4, 6),
+    LossPath.IN_PLACE: LossBytes(6, 8),  # 16-bit logits, their fp32 copy that becomes the gradient, and its 16-bit copy
 }
 _AUTOCAST_NO_UPCAST = LossBytes(8, 10)  # cross-entropy is on autocast's fp32 list
 _SOFTCAP = 1  # tensors in the compute dtype that a tanh of the logits keeps
+
+_KERNELS = (LossPath.FUSED, LossPath.CHUNKED, LossPath.IN_PLACE)
+UPCASTING = frozenset({ModelTask.CAUSAL_LM, ModelTask.MULTIMODAL})
+"""Only transformers' causal losses raise logits to fp32; masked-language-model and classification losses don't."""
 
 
 @lru_cache(maxsize=256)
@@ -45,7 +50,7 @@ def loss_bytes(loss: LossPath, path: Path, softcap: bool) -> LossBytes:
     if loss in (LossPath.FUSED, LossPath.CHUNKED):
         found = _LOW[LossPath.TRANSFORMERS_5]
     elif path.bytes.compute == 4:
-        found = LossBytes(8, 12, _LOW[loss].shifted)
+        found = LossBytes(4, 4) if loss is LossPath.IN_PLACE else LossBytes(8, 12, _LOW[loss].shifted)
     elif loss is LossPath.NO_UPCAST and path.bytes.autocast:
         found = _AUTOCAST_NO_UPCAST
     else:
@@ -74,7 +79,10 @@ def vocabulary_of(model: ModelSpec, fine_tuning: bool) -> int:
 
 def logits(request: Training, path: Path, stage: Stage) -> tuple[Number, Number]:
     """Bytes of the loss region at the peak of the forward pass, and at the peak of the loss's backward pass."""
-    each = loss_bytes(request.loss, path, request.model.logit_softcap)
+    loss = request.loss
+    if request.model.task not in UPCASTING and loss not in _KERNELS:
+        loss = LossPath.NO_UPCAST
+    each = loss_bytes(loss, path, request.model.logit_softcap)
     count = logit_count(request) * stage.last
     if request.loss is LossPath.FUSED:
         # Liger takes rows in chunks of hidden / vocabulary of them, so that a chunk's logits are as large as its input.

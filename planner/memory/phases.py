@@ -35,6 +35,7 @@ def stage_phases(request: Training, path: Path, stage: Stage) -> tuple[Phase, ..
     )
     batch = BATCH.term(batch_bytes(request))
     saved = ACTIVATIONS.term(kept.saved, layers=counts(request.model).layers, in_flight=stage.in_flight)
+    collected = ACTIVATIONS.term(kept.saved + kept.held, layers=saved.inputs["layers"], in_flight=stage.in_flight)
     old = GRADIENTS.term(grads * accumulated, bytes_per_element=path.bytes.gradient)
     old_buckets = BUCKETS.term(buckets * accumulated)
     root = GATHERED.term(gathered(request, path, held, backward=False))
@@ -47,7 +48,7 @@ def stage_phases(request: Training, path: Path, stage: Stage) -> tuple[Phase, ..
         _phase("forward", *standing, saved, LOGITS.term(forward, logits=count), batch, root, old, old_buckets, copies[0]),
         _phase("loss", *standing, saved, LOGITS.term(backward, logits=count), batch, root, old, old_buckets, copies[1]),
         _phase(
-            "backward", *standing, saved, RECOMPUTED.term(kept.working), batch, unit, old, old_buckets, layer_copies
+            "backward", *standing, collected, RECOMPUTED.term(kept.working), batch, unit, old, old_buckets, layer_copies
         ),
         _phase("gradients", *standing, done, done_buckets, RECOMPUTED.term(end), batch, unit),
         _phase("optimizer", *standing, done, done_buckets, TEMPORARY.term(temporary_bytes(request, path, held)), batch),
@@ -77,6 +78,6 @@ def _end_of_backward(request: Training, path: Path, held: Weights, working: Numb
     if not path.trains_base:
         return working
     table = model.table / request.layout.tensor_parallel * size
-    tied = request.model.tied
+    tied = request.model.tied and not path.bytes.master  # Megatron adds both straight into one fp32 buffer
     missing = layer_elements(request, held) * size + (0 if tied else table)
     return maximum(working - missing, 2 * table if tied else 0, 0)

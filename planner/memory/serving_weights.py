@@ -11,6 +11,7 @@ from planner.numeric import Number, ceil_div, maximum, minimum, where
 from planner.parallel import Layout
 
 _TEXT = (StackKind.DECODER, StackKind.ENCODER)
+_TOKEN_TABLES = ("token", "per_layer")
 _UNQUANTISED_COMPONENTS = ("vae", "autoencoder")
 
 
@@ -69,13 +70,13 @@ def weight_split(model: ModelSpec, format_id: str) -> WeightBytes:
     if model.components:
         return WeightBytes(outside=sum(_component(c.role, c.parameters, format) for c in model.components))
     if model.image is not None and not model.stacks:
-        return WeightBytes(outside=model.total_parameters * format.other_bytes)
+        return WeightBytes(outside=model.total_parameters * format.tower_bytes)
     return _Tally(model, format).result()
 
 
 def _component(role: str, parameters: int, format: WeightFormat) -> float:
     kept = any(word in role.lower() for word in _UNQUANTISED_COMPONENTS)
-    return parameters * (format.other_bytes if kept else format.bits_per_weight / 8)
+    return parameters * (format.tower_bytes if kept else format.bits_per_weight / 8)
 
 
 def text_stacks(model: ModelSpec) -> tuple[Stack, ...]:
@@ -187,7 +188,7 @@ class _Tally:
         mixture = self.format.file_type
         size = 0.0
         for table in self.model.embeddings:
-            if mixture is not None and table.role == "token":
+            if mixture is not None and table.role in _TOKEN_TABLES:
                 block = mixture.table_block(output=self.model.tied, shape=self.shape)
                 size += self._block_bytes(table.width, table.rows, block)
             else:
@@ -199,13 +200,13 @@ class _Tally:
         if head is None:
             return 0.0
         mixture = self.format.file_type
+        bias = head.outputs * self.format.other_bytes if head.bias else 0
         if mixture is None:
-            return head.matrix_elements * self.format.other_bytes
-        return self._block_bytes(head.inputs, head.outputs, mixture.table_block(output=True, shape=self.shape))
+            return head.matrix_elements * self.format.other_bytes + bias
+        return self._block_bytes(head.inputs, head.outputs, mixture.table_block(output=True, shape=self.shape)) + bias
 
     def _outside(self) -> tuple[float, float]:
         """Towers and single matrices (divided by tensor parallel, not divided). GGUF keeps towers in a 16-bit file."""
-        size = 2.0 if self.format.file_type is not None else self.format.other_bytes
         linears = [*self.model.linears, *(linear for stack in self.stacks for linear in stack.linears)]
         whole = sum(norm.parameters for norm in self.model.norms) + sum(extra.parameters for extra in self.model.extras)
         for stack in self.stacks:
@@ -224,7 +225,7 @@ class _Tally:
             whole += stack.parameters - inner - sum(linear.parameters for linear in stack.linears)
         divided = sum(linear.parameters for linear in linears if linear.split is not Split.REPLICATED)
         whole += sum(linear.parameters for linear in linears if linear.split is Split.REPLICATED)
-        return divided * size, whole * size
+        return divided * self.format.tower_bytes, whole * self.format.tower_bytes
 
 
 def _query_shares(layer: Layer) -> dict[int, float]:

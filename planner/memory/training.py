@@ -1,12 +1,21 @@
 """Memory of a training step on the fullest GPU."""
 
+from planner.memory.activations import ACTIVATIONS, RECOMPUTED
+from planner.memory.adapters import ADAPTER
+from planner.memory.logits import LOGITS
+from planner.memory.optimizer import OPTIMIZER
 from planner.memory.overhead import RESERVE, outside_terms, reserve_bytes
 from planner.memory.path import path_of
 from planner.memory.phases import stage_phases
 from planner.memory.sharding import stages
+from planner.memory.weights import WEIGHTS
 from planner.numeric import Number, maximum, minimum, where
 from planner.result import Memory, Phase, Term, total
 from planner.workload import Training
+
+
+STANDING = frozenset({WEIGHTS.id, ADAPTER.id, OPTIMIZER.id})
+"""Terms that stay from step to step."""
 
 
 def training_memory(request: Training) -> Memory:
@@ -24,7 +33,8 @@ def training_memory(request: Training) -> Memory:
     allocated = maximum(*totals.values())
     outside, capacity = outside_terms(request), request.cluster.gpu.memory_bytes
     idle = maximum(0, _idle(phases))
-    reserve = reserve_bytes(allocated, idle, capacity - allocated - total(outside))
+    standing = sum(term.value for term in phases[0].terms if term.id in STANDING)
+    reserve = reserve_bytes(request, allocated - standing, idle, capacity - allocated - total(outside))
     return Memory(
         phases=phases,
         reserve=RESERVE.term(reserve, allocated=allocated, idle=idle),
@@ -34,13 +44,14 @@ def training_memory(request: Training) -> Memory:
 
 
 def _idle(phases: tuple[Phase, ...]) -> Number:
-    """Bytes of large logits blocks or of layer blocks, whichever is smaller: at the peak one of the two lies idle."""
-    values: dict[str, Number] = {}
-    for phase in phases:
-        for term in phase.terms:
-            if term.id in ("mem.logits", "mem.activations.recomputed"):
-                values[term.id] = maximum(values.get(term.id, 0), term.value)
-    return minimum(values["mem.logits"], values["mem.activations.recomputed"])
+    """Bytes of logits blocks or of layer blocks, whichever is smaller: at the peak one of the two lies idle.
+
+    What is collected over the backward pass fills the freed logits blocks.
+    """
+    values = {phase.id: {term.id: term.value for term in phase.terms} for phase in phases}
+    loss, backward = values["loss"], values["backward"]
+    collected = backward[ACTIVATIONS.id] - loss[ACTIVATIONS.id]
+    return minimum(maximum(values["forward"][LOGITS.id], loss[LOGITS.id]), backward[RECOMPUTED.id]) - collected
 
 
 def _fuller(first: tuple[Phase, ...], last: tuple[Phase, ...]) -> tuple[Phase, ...]:
