@@ -116,3 +116,9 @@ def host_bandwidth(gpu: Gpu, pinned: bool = True) -> float:
     if gpu.unified_memory:
         return (gpu.memory_bandwidth or 0.0) / 2 or pcie_link(gpu).bandwidth
     return pcie_link(gpu).bandwidth * (HOST_COPY_SHARE if pinned else PAGEABLE_COPY_SHARE)
+
+
+@lru_cache(maxsize=1)
+def network_ids() -> tuple[str, ...]:
+    """Ids of the links between nodes."""
+    return tuple(row["id"] for row in read_rows("interconnects.csv") if row["kind"] == "network")

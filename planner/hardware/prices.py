@@ -61,3 +61,9 @@ def cheapest(gpu_id: str, pricing: Pricing = "on_demand") -> Offer | None:
     """The lowest price per GPU-hour for whole cards with their host, dated offers first. None where none is known."""
     found = [o for o in offers() if o.gpu_id == gpu_id and o.pricing == pricing and o.with_host and o.gpus >= 1]
     return min(found, key=lambda o: (o.as_of is None, o.price_per_gpu_hour), default=None)
+
+
+@lru_cache(maxsize=1)
+def rentable() -> tuple[str, ...]:
+    """Ids of the GPUs that some provider rents out whole, on demand."""
+    return tuple(sorted({o.gpu_id for o in offers() if cheapest(o.gpu_id) is not None}))

@@ -1,0 +1,58 @@
+"""The few numbers of the time model that no datasheet gives, each with where it comes from and what bounds it."""
+
+TAIL_WAVES = 0.25
+"""Waves of tiles lost to the last, partly filled wave of a matrix product, beyond what the measured large shapes
+already lose. Bounds: 0 (stream-K) to 0.5 (uniform remainders, one tile size)."""
+TILE_AREA = 128 * 256
+"""Elements of an output tile of the fastest kernels (CUTLASS on Ampere and Hopper)."""
+TILE_ROWS = 128
+SMALLEST_TILE = 16
+"""Rows of the smallest tensor-core tile: fewer tokens cost as much."""
+
+FLASH_SHARE = {"Hopper": 0.5, "Blackwell": 0.55, "Blackwell Ultra": 0.55}
+FLASH_SHARE_DEFAULT = 0.72
+"""Rate of fused attention over that of large products, forward, head size 128. FlashAttention-2 reaches 190-225 of
+A100's 258 TFLOP/s, but 300-370 of H100's 755 as it lacks Hopper's asynchronous copies; FlashAttention-3 and cuDNN
+reach 500-650 (arXiv:2307.08691 section 4, arXiv:2407.08608 section 4.1). Blackwell: as Hopper, rounded up."""
+FLASH_BACKWARD = 0.8
+"""Backward rate of fused attention over its forward rate: 170-190 against 190-225 TFLOP/s on A100 (same sources)."""
+HALF_RATE_HEAD = 32
+"""Head size d reaches d / (d + 32) of the limit: 64 runs at 5/6 of 128's rate (same sources)."""
+
+EAGER_SCORE_BYTES = (13.0, 20.0)
+"""Bytes moved per attention score by unfused attention, forward and backward: scores written, scaled, masked and
+soft-maxed, dropped out, read again; half precision."""
+
+LAUNCH_SECONDS = 4.5e-6
+"""GPU time of a small kernel from launch to launch, in a stream or a CUDA graph. Decode steps at low concurrency
+cost 60-80 us a layer beyond the memory traffic on H100, H200 and B200 alike, over about 13 kernels."""
+HOST_FORWARD = 0.45e-3
+"""CPU seconds to issue one decoder layer's forward pass in eager PyTorch: transformers' decode floor of 20-25 ms per
+token over 28-32 layers includes sampling and cache handling, about a quarter of it."""
+HOST_BACKWARD = 0.4e-3
+"""The same for backward: autograd's C++ engine issues about twice the kernels at half the cost."""
+HOST_COMPILED = 0.25
+"""torch.compile's share of those: one call per fused graph region."""
+HOST_SHARDED = 0.15e-3
+"""CPU seconds that FSDP or ZeRO-3 adds to a layer and pass: unshard, reshard, stream events."""
+HOST_SERVING = 0.65e-3
+"""CPU seconds per layer and decode step of transformers.generate (20-25 ms per token, 32 layers)."""
+
+GRADIENT_OVERLAP = 0.85
+"""Share of the backward pass that can hide gradient reduction: the first buckets wait, the last ones are exposed."""
+GATHER_OVERLAP = 0.95
+"""Share of a pass that can hide parameter gathers: all but the first layer's."""
+RAMP_BYTES = 20 * 2**20
+"""Message at which a ring collective takes 1.5 times its large-message time (NCCL, 8 x A100 and 8 x H200: busbw at 1,
+16, 128 and 512 MiB is 0.08, 0.45, 0.8 and 0.95 of the limit, latency included)."""
+
+DEQUANTISE_SHARE = 0.45
+"""Bandwidth share of unpacking 4-bit weights to 16 bits (bitsandbytes NF4, GPTQ kernels): look-ups, not a stream."""
+QUANTISED_BANDWIDTH = 0.75
+"""Bandwidth share of products that unpack 4-bit weights on the way, against 16-bit ones: GPTQ and AWQ at batch 1 on
+A100 read 0.30-0.48 of peak where BF16 reads 0.63-0.71, launch time included."""
+
+IDLE_POWER_SHARE = 0.25
+"""Power of a card that waits on communication or input over its limit."""
+MEMORY_POWER_SHARE = 0.65
+"""Power of a card bound by memory bandwidth over its limit."""

@@ -1,0 +1,36 @@
+"""Image networks that are known by their totals: multiply-accumulates and activations of one image."""
+
+from planner.models.spec import ModelSpec
+from planner.numeric import Number
+from planner.throughput.passes import Pass
+from planner.throughput.precision import Widths
+from planner.throughput.roofline import Machine
+from planner.workload import Training
+
+CONVOLUTION_SHARE = 0.55
+"""Rate of convolutions over that of large matrix products: small channel counts leave tensor cores part empty."""
+ACTIVATION_PASSES = (6.0, 9.0)
+"""Times that each activation element is moved, forward and backward: written by the convolution, normalised (two reads
+and a write), activated (read, write); backward reads them again and writes gradients."""
+FUSED_PASSES = (4.0, 7.0)
+DEFAULT_IMAGE = 224
+
+
+def native_scale(spec: ModelSpec, image_size: Number) -> Number:
+    """Pixels of an image over those of the size that the network's figures are for."""
+    native: object = spec.image.image_size if spec.image else spec.config.get("image_size", DEFAULT_IMAGE)
+    if not isinstance(native, int) or native <= 0:
+        native = DEFAULT_IMAGE
+    return (image_size / native) ** 2
+
+
+def image_pass(request: Training, on: Machine, sizes: Widths) -> Pass:
+    """Forward pass of one micro-batch of images; time grows with the number of pixels."""
+    costs = request.model.image
+    if costs is None:
+        raise ValueError(f"{request.model.id}: neither layers nor image costs")
+    images = request.micro_batch_size * native_scale(request.model, request.image_size)
+    products = 2 * costs.multiply_accumulates * images / (on.flops * CONVOLUTION_SHARE)
+    forward, backward = FUSED_PASSES if request.compiled else ACTIVATION_PASSES
+    moved = costs.activation_elements * images * sizes.inner / on.bandwidth
+    return Pass(products, 0.0, 0.0, 0.0, forward * moved, backward * moved)

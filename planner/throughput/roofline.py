@@ -1,0 +1,125 @@
+"""Seconds of operators on one accelerator: the slower of arithmetic and memory, for the shapes that each GPU holds."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from planner.hardware.attainable import attainable_bandwidth, attainable_flops, executed_dtype
+from planner.hardware.types import Gpu
+from planner.numeric import Number, maximum, minimum
+from planner.result import Status, worst
+from planner.throughput import constants
+from planner.throughput.operators import AttentionCore, Product
+
+DEFAULT_UNITS = 100
+"""Processors of a card whose number is unknown: it only sets the loss of partly filled waves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """One accelerator at work in one dtype: rates that kernels attain, in FLOP/s and bytes/s."""
+
+    dtype: str
+    peak: float
+    flops: float
+    bandwidth: float
+    flash_flops: float
+    units: int
+    status: Status
+
+
+@lru_cache(maxsize=4096)
+def machine(gpu: Gpu, dtype: str) -> Machine:
+    """The accelerator computing in `dtype`. Raises `InputError` where its peak or bandwidth is unknown."""
+    flops, bandwidth = attainable_flops(gpu, dtype), attainable_bandwidth(gpu)
+    share = constants.FLASH_SHARE.get(gpu.architecture, constants.FLASH_SHARE_DEFAULT)
+    half = attainable_flops(gpu, dtype if dtype in ("fp32", "tf32", "fp16", "bf16") else _sixteen_bit(gpu))
+    return Machine(
+        dtype=executed_dtype(gpu, dtype),
+        peak=gpu.peaks[executed_dtype(gpu, dtype)],
+        flops=flops.rate,
+        bandwidth=bandwidth.rate,
+        flash_flops=share * half.rate,
+        units=gpu.sm_count or DEFAULT_UNITS,
+        status=worst((flops.status, bandwidth.status)),
+    )
+
+
+def _sixteen_bit(gpu: Gpu) -> str:
+    """The 16-bit dtype that attention runs in beside narrower products."""
+    return "bf16" if "bf16" in gpu.peaks or "fp16" not in gpu.peaks else "fp16"
+
+
+def gemm_seconds(
+    on: Machine, rows: Number, inputs: Number, outputs: Number, activation_bytes: Number, weight_bytes: Number
+) -> Number:
+    """Seconds of `rows` x `inputs` times `inputs` x `outputs`: max(arithmetic, memory).
+
+    Arithmetic: 2 m k n over the attained rate of large products, at least one tile of rows, plus the last wave of
+    tiles that fills only part of the processors. Memory: both operands and the result once.
+    Source: roofline model, Williams et al. 2009; tile and wave quantisation, NVIDIA matrix multiplication guide.
+    """
+    fewest = maximum(rows, constants.SMALLEST_TILE)
+    wave = constants.TAIL_WAVES * on.units * constants.TILE_AREA / constants.TILE_ROWS
+    tail = 1 + wave / (outputs * maximum(1, rows / constants.TILE_ROWS))
+    arithmetic = 2 * fewest * inputs * outputs * tail / on.flops
+    moved = activation_bytes * rows * (inputs + outputs) + weight_bytes * inputs * outputs
+    return maximum(arithmetic, moved / on.bandwidth)
+
+
+def product_seconds(
+    on: Machine,
+    product: Product,
+    tokens: Number,
+    tensor_parallel: Number,
+    expert_parallel: Number,
+    activation_bytes: Number,
+    weight_bytes: Number,
+) -> Number:
+    """Seconds of one product in all its layers for `tokens` tokens on one rank.
+
+    Experts: a rank holds copies / expert_parallel of them and gets its peers' tokens in exchange for its own, so it
+    computes tokens x active rows whatever the degree. Of those copies only the ones a batch touches are read:
+    E (1 - (1 - k/E)^T), for T tokens that each pick k of E at random.
+    """
+    inputs, outputs = product.local(tensor_parallel)
+    if not product.routed:
+        return product.layers * gemm_seconds(on, tokens, inputs, outputs, activation_bytes, weight_bytes)
+    touched = touched_experts(product.copies, product.active, tokens * expert_parallel) / expert_parallel
+    rows = tokens * product.active / touched
+    return product.layers * touched * gemm_seconds(on, rows, inputs, outputs, activation_bytes, weight_bytes)
+
+
+def touched_experts(experts: int, active: float, tokens: Number) -> Number:
+    """Distinct experts that `tokens` tokens meet when each picks `active` of `experts` at random."""
+    return maximum(minimum(active, experts), experts * (1 - (1 - active / experts) ** tokens))
+
+
+def flash_seconds(on: Machine, core: AttentionCore, queries: Number, keys: Number, heads_share: Number) -> Number:
+    """Seconds of fused attention, forward, in all layers of `core`: masked and out-of-window blocks are skipped.
+
+    A causal mask leaves half the pairs; a window w leaves w keys for each query.
+    """
+    pairs = queries * _mean_keys(core, keys)
+    head = core.key_dim
+    rate = on.flash_flops * head / (head + constants.HALF_RATE_HEAD) * (128 + constants.HALF_RATE_HEAD) / 128
+    return core.layers * core.flops_per_pair * heads_share * pairs / minimum(rate, on.flops)
+
+
+def _mean_keys(core: AttentionCore, keys: Number) -> Number:
+    """Keys that the mean query meets: s/2 under a causal mask, w - w^2/2s under one with a window w < s."""
+    if not core.causal:
+        return core.span(keys)
+    span = core.span(keys)
+    return span - span * span / (2 * keys)
+
+
+def eager_seconds(
+    on: Machine, core: AttentionCore, queries: Number, keys: Number, heads_share: Number, score_bytes: float
+) -> Number:
+    """Seconds of unfused attention in all layers of `core`: every score is stored, masked ones too.
+
+    `score_bytes` are moved for each score, beside the two products.
+    """
+    pairs = queries * keys * core.heads * heads_share
+    products = core.flops_per_pair * heads_share * queries * keys / on.flops
+    return core.layers * (products + pairs * score_bytes / on.bandwidth)
