@@ -1,5 +1,7 @@
 """Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434), dense or with experts, and DeepSeek's sparse attention."""
 
+from dataclasses import replace
+
 from planner.models.config import Config
 from planner.models.families.decoder import (
     WIDEST,
@@ -113,6 +115,7 @@ def build_deepseek_v4(config: Config) -> ModelSpec:
 
     head = Extra("hyper_head", streams * streams * sizes.hidden + streams + 1)
     mtp = mtp_stack(layer_at(sizes.depth), mtp_count(config))
+    mtp = tuple(replace(stack, extras=(head,) * stack.depth) for stack in mtp)
     return decoder(config, runs_of(layer_at, sizes.depth), family="DeepSeek", extras=(head,), mtp=mtp)
 
 

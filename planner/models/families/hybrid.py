@@ -5,6 +5,7 @@ from typing import Any
 from planner.models.config import Config
 from planner.models.families import windows
 from planner.models.families.decoder import (
+    DEEPEST,
     WIDEST,
     Sizes,
     attention,
@@ -120,16 +121,17 @@ def build_granite_hybrid(config: Config) -> ModelSpec:
 def build_nemotron_h(config: Config) -> ModelSpec:
     """Nemotron-H (arXiv:2504.03624) and Nemotron 3: one mixer or MLP a layer, by the letters of a pattern: M Mamba-2,
     * attention, - MLP, E experts, which Nemotron 3 Super runs in a narrower latent space."""
+    pattern = _letters(config, "layers_block_type", "hybrid_override_pattern", "")
+    config = Config({"num_hidden_layers": len(pattern), **config.values}, config.path)
     sizes = sizes_of(config)
-    pattern = config.text("hybrid_override_pattern", default=None) if sizes.depth <= 200 else None
-    if pattern is None or len(pattern) < sizes.depth:
-        problem = Problem("wrong-length", f"{config.path}hybrid_override_pattern", pattern, {"low": sizes.depth})
-        raise InputError([problem])
+    if len(pattern) < sizes.depth:
+        name = f"{config.path}hybrid_override_pattern"
+        raise InputError([Problem("wrong-length", name, len(pattern), {"low": sizes.depth})])
     layers = {letter: _nemotron_layer(config, sizes, letter) for letter in set(pattern)}
     runs = runs_of(lambda index: layers[pattern[index]], sizes.depth)
     mtp: tuple[Stack, ...] = ()
     if mtp_count(config):
-        ahead = config.text("mtp_hybrid_override_pattern", default="*E")
+        ahead = _letters(config, "mtp_layers_block_type", "mtp_hybrid_override_pattern", "*E")
         joined = block(
             sizes.hidden,
             norms=3,
@@ -138,6 +140,20 @@ def build_nemotron_h(config: Config) -> ModelSpec:
         blocks = (Run(joined), *(Run(_nemotron_layer(config, sizes, letter)) for letter in ahead))
         mtp = (Stack(kind=StackKind.MTP, hidden=sizes.hidden, runs=blocks * mtp_count(config)),)
     return decoder(config, runs, family="Nemotron-H", mtp=mtp)
+
+
+LETTERS = {"mamba": "M", "attention": "*", "mlp": "-", "moe": "E"}
+
+
+def _letters(config: Config, names: str, letters: str, default: str) -> str:
+    """The pattern of layers, spelled as words in newer configurations and as letters in older ones."""
+    words = config.items(names, default=None, longest=DEEPEST)
+    if words is None:
+        return str(config.text(letters, default=default))
+    unknown = [word for word in words if not isinstance(word, str) or word not in LETTERS]
+    if unknown:
+        raise InputError([Problem("unknown-layer", f"{config.path}{names}", str(unknown[0])[:100])])
+    return "".join(LETTERS[word] for word in words)
 
 
 def _nemotron_layer(config: Config, sizes: Sizes, letter: str) -> Layer:
