@@ -225,7 +225,12 @@ def _phases(request: Serving, profile: Profile, cache: tuple[Term, ...]) -> tupl
     model, layout = request.model, request.layout
     split = weight_split(model, request.weight_format)
     weights = WEIGHTS.term(
-        weights_per_gpu(split, layout, tables_on_host=profile.tables_on_host),
+        weights_per_gpu(
+            split,
+            layout,
+            tables_on_host=profile.tables_on_host,
+            expert_multiple=FORMATS[request.weight_format].expert_multiple,
+        ),
         format=request.weight_format,
         tensor_parallel=layout.tensor_parallel,
         pipeline_parallel=layout.pipeline_parallel,

@@ -7,7 +7,7 @@ from functools import lru_cache
 from planner.memory import gguf
 from planner.memory.formats import FORMATS, WeightFormat
 from planner.models.spec import Attention, Layer, Linear, MixtureOfExperts, ModelSpec, Split, Stack, StackKind
-from planner.numeric import Number, ceil_div, maximum, minimum, where
+from planner.numeric import Number, ceil_div, maximum, minimum, round_up, where
 from planner.parallel import Layout
 
 _TEXT = (StackKind.DECODER, StackKind.ENCODER)
@@ -29,6 +29,7 @@ class WeightBytes:
     grouped: tuple[tuple[int, float], ...] = ()  # (key/value heads, bytes)
     replicated: float = 0.0
     experts: float = 0.0
+    expert_width: int = 0  # inner width of one expert
     active_experts: float = 0.0  # of the experts, what one token meets
     embedding: float = 0.0  # look-up tables
     head: float = 0.0  # output matrix as the product reads it; the embedding's bytes where tied
@@ -107,6 +108,10 @@ class _Tally:
         self.model, self.format = model, format
         self.stacks = text_stacks(model)
         self.shape = _shape(model, self.stacks)
+        self.expert_width = max(
+            (p.expert.width for x in _layers(self.stacks) for p in x.feed_forwards if isinstance(p, MixtureOfExperts)),
+            default=0,
+        )
         self.by_heads: dict[int, float] = {}
         self.divided = self.replicated = self.experts = self.active = 0.0
 
@@ -126,6 +131,7 @@ class _Tally:
             replicated=self.replicated * scale,
             experts=self.experts * scale,
             active_experts=self.active * scale,
+            expert_width=self.expert_width,
             embedding=self._tables() * scale,
             head=self._head() * scale,
             tied=self.model.tied,
@@ -246,9 +252,13 @@ def expert_ranks(layout: Layout) -> Number:
     engine whose expert-parallel group includes the tensor-parallel ranks (vLLM) comes to the same number.
     """
     replicas = layout.data_parallel * layout.context_parallel
-    return minimum(layout.expert_parallel, replicas * layout.tensor_parallel) * minimum(
-        layout.tensor_parallel, maximum(1, replicas * layout.tensor_parallel / maximum(1, layout.expert_parallel))
-    )
+    return minimum(layout.expert_parallel, replicas * layout.tensor_parallel) * expert_cuts(layout)
+
+
+def expert_cuts(layout: Layout) -> Number:
+    """Ways that tensor parallel cuts each expert: what ranks expert parallel leaves for it."""
+    ranks = layout.data_parallel * layout.context_parallel * layout.tensor_parallel
+    return minimum(layout.tensor_parallel, maximum(1, ranks / maximum(1, layout.expert_parallel)))
 
 
 def stage_share(depth: Number, pipeline_parallel: Number) -> Number:
@@ -256,15 +266,22 @@ def stage_share(depth: Number, pipeline_parallel: Number) -> Number:
     return minimum(1, ceil_div(depth, pipeline_parallel) / depth)
 
 
-def weights_per_gpu(weights: WeightBytes, layout: Layout, *, tables_on_host: bool = False) -> Number:
+def weights_per_gpu(
+    weights: WeightBytes, layout: Layout, *, tables_on_host: bool = False, expert_multiple: int = 1
+) -> Number:
     """Bytes of weights on the fullest GPU.
 
     Tensor parallel divides matrices, token table and output (vLLM's vocabulary-parallel layers); keys and values only
     down to one head; norms and routers not at all. Data parallel replicates. The first pipeline stage holds the tables
-    and towers, the last the output matrix. `tables_on_host` leaves look-up tables in host memory (llama.cpp).
+    and towers, the last the output matrix. `tables_on_host` leaves look-up tables in host memory (llama.cpp);
+    `expert_multiple` pads each rank's part of the experts' width.
     """
     tp, pp = layout.tensor_parallel, layout.pipeline_parallel
-    layers = weights.divided / tp + weights.replicated + weights.experts / expert_ranks(layout)
+    experts = weights.experts / expert_ranks(layout)
+    if expert_multiple > 1 and weights.expert_width:
+        width = ceil_div(weights.expert_width, expert_cuts(layout))
+        experts = experts * round_up(width, expert_multiple) / width
+    layers = weights.divided / tp + weights.replicated + experts
     for heads, size in weights.grouped:
         layers = layers + size / minimum(tp, max(1, heads))
     first = weights.outside_divided / tp + weights.outside

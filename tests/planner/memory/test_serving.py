@@ -194,6 +194,15 @@ def test_experts_inside_a_tensor_parallel_group() -> None:
     assert serving_memory(plain).phases[0].total == serving_memory(experts).phases[0].total
 
 
+@pytest.mark.parametrize(
+    ("name", "ranks", "measured"), [("gpt-oss-120b", 1, 65.2), ("gpt-oss-120b", 4, 17.2), ("gpt-oss-20b", 2, 7.0)]
+)
+def test_mxfp4_experts_are_padded(name: str, ranks: int, measured: float) -> None:
+    """vLLM logs: 64.4 to 66.0 GiB on one GPU, 17.2 and 7.0 GiB a rank."""
+    request = serve(model(f"openai/{name}"), weight_format="mxfp4", layout=Layout(tensor_parallel=ranks))
+    assert serving_memory(request).phases[0].total / GIB == pytest.approx(measured, rel=0.07)
+
+
 def test_hybrid_blocks_are_as_large_as_a_state() -> None:
     """vLLM sets the attention block of Qwen3.5-27B to 784 tokens."""
     one, more = (sequence_bytes(serve(hybrid(), input_tokens=n, output_tokens=0)) for n in (784, 785))
