@@ -12,8 +12,8 @@ from planner.models.spec import (
     FeedForward,
     Layer,
     Linear,
-    MixtureOfExperts,
     Mixer,
+    MixtureOfExperts,
     ModelSpec,
     Norm,
     NormKind,
@@ -73,12 +73,7 @@ def sizes_of(config: Config) -> Sizes:
 
 def attention(sizes: Sizes, **options: Any) -> Attention:
     """An attention of these sizes; `options` are `Attention`'s fields."""
-    fields = {
-        "hidden": sizes.hidden,
-        "heads": sizes.heads,
-        "kv_heads": sizes.kv_heads,
-        "head_dim": sizes.head_dim,
-    }
+    fields = {"hidden": sizes.hidden, "heads": sizes.heads, "kv_heads": sizes.kv_heads, "head_dim": sizes.head_dim}
     return Attention(**{**fields, **options})
 
 
@@ -112,9 +107,7 @@ def mlp(config: Config, hidden: int, width: int, **options: Any) -> FeedForward:
 
 def experts_of(config: Config, hidden: int, width: int, **options: Any) -> MixtureOfExperts:
     """Routed experts of `width`, their number and top-k as the configuration names them."""
-    experts = config.integer(
-        "num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts", high=WIDEST
-    )
+    experts = config.integer("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts", high=WIDEST)
     top_k = config.integer(
         "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k", "top_k_experts", high=experts
     )
@@ -168,7 +161,9 @@ def mtp_stack(layer: Layer, count: int) -> tuple[Stack, ...]:
 def mtp_count(config: Config) -> int:
     """How many multi-token-prediction blocks the checkpoint carries."""
     return int(
-        config.integer("num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers", default=0, low=0, high=64)
+        config.integer(
+            "num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers", default=0, low=0, high=64
+        )
     )
 
 
@@ -176,7 +171,7 @@ def quantization_of(config: Config) -> str | None:
     """The method that the published checkpoint is quantised with, or None."""
     if not config.has("quantization_config"):
         return None
-    return config.child("quantization_config").text("quant_method", default=None)  # type: ignore[no-any-return]
+    return config.child("quantization_config").text("quant_method", default=None)
 
 
 def headless(config: Config) -> bool:

@@ -16,7 +16,7 @@ from planner.models.families.decoder import (
     runs_of,
     width_of,
 )
-from planner.models.spec import Extra, FeedForward, Layer, MixtureOfExperts, Mixer, ModelSpec, Norm
+from planner.models.spec import Extra, FeedForward, Layer, Mixer, MixtureOfExperts, ModelSpec, Norm
 from planner.result import InputError, Problem
 
 EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")

@@ -28,7 +28,6 @@ from planner.models.spec import (
     ModelSpec,
     Norm,
     NormKind,
-    Split,
 )
 
 TANH = "gelu_pytorch_tanh"
@@ -133,11 +132,7 @@ def build_gemma3n(config: Config) -> ModelSpec:
         )
 
     spec = decoder(
-        config,
-        runs_of(layer_at, sizes.depth),
-        family="Gemma",
-        tied=True,
-        **_per_layer_inputs(config, sizes, width),
+        config, runs_of(layer_at, sizes.depth), family="Gemma", tied=True, **_per_layer_inputs(config, sizes, width)
     )
     across = Linear(role="altup_projection", inputs=sizes.hidden, outputs=sizes.hidden)
     return dataclasses.replace(spec, linears=(*spec.linears, *(across,) * (2 * (streams - 1))))

@@ -74,13 +74,13 @@ def positions_of(config: Config, default: int) -> int:
 def build_gpt2(config: Config) -> ModelSpec:
     """GPT-2, and StarCoder with one key/value head (arXiv:2305.06161)."""
     sizes = sizes_of(config)
-    multi_query = config.text("model_type", default="gpt2") == "gpt_bigcode" and config.flag("multi_query", default=True)
+    multi_query = config.text("model_type", default="gpt2") == "gpt_bigcode" and config.flag(
+        "multi_query", default=True
+    )
     mixer = {**BIASED, "fused_qkv": True, "rotary": False, "kv_heads": 1 if multi_query else sizes.kv_heads}
     mlp_options = {"activation": activation_of(config, "gelu_new")}
     positions = positions_of(config, 1024)
-    return gpt_decoder(
-        config, "GPT-2", sizes, mixer=mixer, mlp_options=mlp_options, positions=positions, tied=True
-    )
+    return gpt_decoder(config, "GPT-2", sizes, mixer=mixer, mlp_options=mlp_options, positions=positions, tied=True)
 
 
 @family("gpt_neo")
@@ -99,9 +99,7 @@ def build_gpt_neo(config: Config) -> ModelSpec:
 def build_gptj(config: Config) -> ModelSpec:
     """GPT-J: attention and MLP in parallel behind one norm; the head has a bias."""
     mlp_options = {"activation": activation_of(config, "gelu_new")}
-    return gpt_decoder(
-        config, "GPT-J", sizes_of(config), mixer={}, mlp_options=mlp_options, norms=1, head_bias=True
-    )
+    return gpt_decoder(config, "GPT-J", sizes_of(config), mixer={}, mlp_options=mlp_options, norms=1, head_bias=True)
 
 
 @family("gpt_neox", "gpt_neox_japanese")
@@ -153,9 +151,7 @@ def build_bloom(config: Config) -> ModelSpec:
     mixer = {**BIASED, "fused_qkv": True, "rotary": False}
     norms = (layer_norm(sizes.hidden),)
     mlp_options = {"activation": activation_of(config, "bloom_gelu")}
-    spec = gpt_decoder(
-        config, "BLOOM", sizes, mixer=mixer, mlp_options=mlp_options, width=4 * sizes.hidden, tied=True
-    )
+    spec = gpt_decoder(config, "BLOOM", sizes, mixer=mixer, mlp_options=mlp_options, width=4 * sizes.hidden, tied=True)
     return dataclasses.replace(spec, norms=norms)
 
 
@@ -167,10 +163,8 @@ def build_falcon(config: Config) -> ModelSpec:
     grouped = config.flag("new_decoder_architecture", default=False)
     parallel = config.flag("parallel_attn", default=True)
     bias = config.flag("bias", default=False)
-    if grouped:
-        kv_heads = sizes.kv_heads
-    else:
-        kv_heads = 1 if config.flag("multi_query", default=True) else sizes.heads
+    single = 1 if config.flag("multi_query", default=True) else sizes.heads
+    kv_heads = sizes.kv_heads if grouped else single
     shared = parallel and config.integer("num_ln_in_parallel_attn", default=2 if grouped else 1) == 1
     mixer = {
         "kv_heads": kv_heads,
@@ -205,9 +199,7 @@ def build_mpt(config: Config) -> ModelSpec:
     }
     width = config.integer("expansion_ratio", default=4, high=1000) * sizes.hidden
     norm = layer_norm(sizes.hidden, bias=bias)
-    return gpt_decoder(
-        config, "MPT", sizes, mixer=mixer, width=width, mlp_options={"bias": bias}, norm=norm, tied=True
-    )
+    return gpt_decoder(config, "MPT", sizes, mixer=mixer, width=width, mlp_options={"bias": bias}, norm=norm, tied=True)
 
 
 @family("phi")
@@ -245,8 +237,7 @@ def build_stablelm(config: Config) -> ModelSpec:
     norms: tuple[Norm, ...] = ()
     if config.flag("qk_layernorm", default=False):
         norms = tuple(
-            Norm(width=sizes.head_dim, kind=NormKind.LAYER, copies=copies)
-            for copies in (sizes.heads, sizes.kv_heads)
+            Norm(width=sizes.head_dim, kind=NormKind.LAYER, copies=copies) for copies in (sizes.heads, sizes.kv_heads)
         )
     mlp_options = {"gated": True, "bias": False, "activation": activation_of(config)}
     return gpt_decoder(

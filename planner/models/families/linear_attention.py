@@ -1,4 +1,4 @@
-"""Linear attention in most layers, softmax or latent attention in the rest: Qwen3-Next, Kimi Linear, Ling 3, MiniMax."""
+"""Linear attention in most layers, softmax or latent attention in the rest: Qwen3-Next, Kimi, Ling 3, MiniMax."""
 
 from typing import Any
 
@@ -61,9 +61,7 @@ def build_qwen3_next(config: Config) -> ModelSpec:
     """Qwen3-Next and Qwen3.5: Gated DeltaNet, every fourth layer gated attention; experts, or a dense MLP."""
     sizes = sizes_of(config)
     interval = config.integer("full_attention_interval", default=4)
-    kinds = windows.kinds_of(
-        config, sizes.depth, windows.every_nth(sizes.depth, interval, others="linear_attention")
-    )
+    kinds = windows.kinds_of(config, sizes.depth, windows.every_nth(sizes.depth, interval, others="linear_attention"))
     bias = config.flag("attention_bias", default=False)
     full = attention(
         sizes,

@@ -156,9 +156,7 @@ def build_cohere(config: Config) -> ModelSpec:
     options: dict[str, Any] = biases(config, qkv=bias, out=bias)
     if config.flag("use_qk_norm", default=False):
         gains = (sizes.heads, sizes.kv_heads)
-        options["qk_norms"] = tuple(
-            Norm(width=sizes.head_dim, kind=NormKind.LAYER, copies=copies) for copies in gains
-        )
+        options["qk_norms"] = tuple(Norm(width=sizes.head_dim, kind=NormKind.LAYER, copies=copies) for copies in gains)
     norm = layer_norm(sizes.hidden, bias=False)
     return dense_decoder(
         config, "Command R", windows_of=reach, attention_options=options, norms=1, norm=norm, tied=True

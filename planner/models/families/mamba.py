@@ -90,8 +90,10 @@ def build_mamba(config: Config) -> ModelSpec:
     expand = config.integer("expand", default=2, high=64)
     state = config.integer("state_size", default=16, high=WIDEST)
     default_rank = -(-hidden // 16)
-    rank = default_rank if config.values.get("time_step_rank") == "auto" else config.integer(
-        "time_step_rank", default=default_rank, high=WIDEST
+    rank = (
+        default_rank
+        if config.values.get("time_step_rank") == "auto"
+        else config.integer("time_step_rank", default=default_rank, high=WIDEST)
     )
     mixer = mamba1(
         hidden,

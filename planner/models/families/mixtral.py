@@ -1,4 +1,4 @@
-"""Mixtures of experts behind grouped-query attention: Mixtral, Qwen MoE, OLMoE, gpt-oss, GLM-4.5, Ernie, Hunyuan, ..."""
+"""Mixtures of experts behind grouped-query attention: Mixtral, Qwen MoE, OLMoE, gpt-oss, GLM-4.5, Ernie, Hunyuan."""
 
 from typing import Any
 
@@ -125,9 +125,7 @@ def build_normed(config: Config) -> ModelSpec:
 
     fields = {"correction": config.flag("moe_router_enable_expert_bias", default=False)}
     tied = model_type == "hunyuan_v1_moe"
-    return expert_decoder(
-        config, "Mixture of experts", sizes, mixer_at=mixer_at, expert_fields=fields, tied=tied
-    )
+    return expert_decoder(config, "Mixture of experts", sizes, mixer_at=mixer_at, expert_fields=fields, tied=tied)
 
 
 @family("gpt_oss")

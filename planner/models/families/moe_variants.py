@@ -125,9 +125,7 @@ def build_afmoe(config: Config) -> ModelSpec:
     def mixer_at(index: int) -> Mixer:
         return attention(sizes, window=reach[index], gated=True, qk_norms=head_norms(sizes))
 
-    return expert_decoder(
-        config, "Trinity", sizes, mixer_at=mixer_at, norms=4, expert_fields={"correction": True}
-    )
+    return expert_decoder(config, "Trinity", sizes, mixer_at=mixer_at, norms=4, expert_fields={"correction": True})
 
 
 @family("minimax_m3_vl_text")
@@ -177,8 +175,8 @@ def build_hunyuan_large(config: Config) -> ModelSpec:
 
 @family("arctic", "grok-1", "grok-2")
 def build_residual(config: Config) -> ModelSpec:
-    """Arctic and Grok: Arctic runs a dense MLP as wide as the model beside the experts, Grok-2 a wide one; Grok has four
-    norms a layer, Arctic a third one in front of its dense part."""
+    """Arctic and Grok: Arctic runs a dense MLP as wide as the model beside the experts, Grok-2 a wide one; Grok has
+    four norms a layer, Arctic a third one in front of its dense part."""
     sizes = sizes_of(config)
     arctic = config.text("model_type", default="arctic") == "arctic"
     parts: tuple[Any, ...] = (experts(config, sizes.hidden),)

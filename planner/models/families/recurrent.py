@@ -22,18 +22,7 @@ from planner.models.families.decoder import (
 from planner.models.families.experts import experts, sparse_layers
 from planner.models.families.mamba import UPDATE_FLOPS, convolution, convolution_flops
 from planner.models.families.registry import family
-from planner.models.spec import (
-    Extra,
-    FeedForward,
-    Layer,
-    Linear,
-    ModelSpec,
-    Norm,
-    Recurrent,
-    RecurrentKind,
-    Run,
-    Split,
-)
+from planner.models.spec import Extra, FeedForward, Layer, Linear, ModelSpec, Norm, Recurrent, RecurrentKind, Run, Split
 
 
 @family("rwkv")
@@ -50,10 +39,7 @@ def build_rwkv(config: Config) -> ModelSpec:
         hidden=hidden,
         inner=inner,
         projections=(
-            *(
-                Linear(role=role, inputs=hidden, outputs=inner, split=Split.COLUMN)
-                for role in ("k", "v", "receptance")
-            ),
+            *(Linear(role=role, inputs=hidden, outputs=inner, split=Split.COLUMN) for role in ("k", "v", "receptance")),
             Linear(role="o", inputs=inner, outputs=hidden, split=Split.ROW),
         ),
         state_elements=3 * inner,
