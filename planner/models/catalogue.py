@@ -46,7 +46,7 @@ class Entry:
     published_parameters: int | None = None
     published_exact: bool = False  # False: a rounded figure such as a model card's "7B"
     published_active: int | None = None
-    released: str = ""  # ISO date
+    released: str = ""  # ISO date, to the day, month or year
     license: str = ""
     gated: bool = False
     config_source: str = ""
@@ -121,24 +121,31 @@ def _nearest(short: str) -> tuple[str, ...]:
     return tuple(names[name] for name in dict.fromkeys((*beginning, *alike)))[:5]
 
 
-def _table_model(id: str) -> ModelSpec | None:
-    """The model of an id with a table's prefix; None where it has none, or the table doesn't hold it."""
-    if id.startswith(("timm/", "torchvision/")):
-        from planner.models.vision import vision_ids, vision_model
-
-        ids, make = vision_ids(), vision_model
-    elif id.startswith("diffusion/"):
-        from planner.models.diffusion import diffusion_ids, diffusion_model
-
-        ids, make = diffusion_ids(), diffusion_model
-    else:
-        return None
-    match = next((known for known in ids if _key(known) == _key(id)), None)
-    return make(match) if match else None
+_TABLES = ("timm/", "torchvision/", "diffusion/")
+"""Prefixes of ids that come from the vision and diffusion tables."""
 
 
-def _table_entry(id: str) -> Entry | None:
-    spec = _table_model(id)
+@lru_cache(maxsize=1)
+def _table_ids() -> dict[str, tuple[str, Callable[[str], ModelSpec]]]:
+    """Ids of the tables by key, with the function that makes their models."""
+    from planner.models.diffusion import diffusion_ids, diffusion_model
+    from planner.models.vision import vision_ids, vision_model
+
+    return {
+        _key(id): (id, make)
+        for ids, make in ((vision_ids(), vision_model), (diffusion_ids(), diffusion_model))
+        for id in ids
+    }
+
+
+def _table_model(key: str) -> ModelSpec | None:
+    """The model of a key with a table's prefix; None where it has none, or no table holds it."""
+    found = _table_ids().get(key) if key.startswith(_TABLES) else None
+    return found[1](found[0]) if found else None
+
+
+def _table_entry(key: str) -> Entry | None:
+    spec = _table_model(key)
     if spec is None:
         return None
     return Entry(
@@ -155,11 +162,7 @@ def _table_entry(id: str) -> Entry | None:
 
 @lru_cache(maxsize=1)
 def _table_entries() -> tuple[Entry, ...]:
-    from planner.models.diffusion import diffusion_ids
-    from planner.models.vision import vision_ids
-
-    found = (_table_entry(id) for id in (*vision_ids(), *diffusion_ids()))
-    return tuple(entry for entry in found if entry is not None)
+    return tuple(entry for key in _table_ids() if (entry := _table_entry(key)) is not None)
 
 
 def search(
@@ -193,7 +196,7 @@ def model(text: str) -> ModelSpec:
 
 @lru_cache(maxsize=4096)
 def _model(id: str) -> ModelSpec:
-    spec = _table_model(id)
+    spec = _table_model(_key(id))
     return spec if spec is not None else specify(_by_key()[_key(id)])
 
 

@@ -55,12 +55,7 @@ def _download(hub_id: str, timeout: float, token: str | None) -> bytes:
         fail("hub-not-found", hub_id, field="hub_id")
     except HFValidationError:
         fail("bad-hub-id", hub_id, field="hub_id")
-    except (OSError, *_transport_errors(HfHubHTTPError)) as error:  # no route, no name, timed out, server trouble
+    except Exception as error:  # no route, no name, timed out, server trouble: OSError, or the HTTP library's own kind
+        if not isinstance(error, (OSError, *HfHubHTTPError.__bases__)):
+            raise
         fail("hub-offline", hub_id, field="hub_id", reason=type(error).__name__)
-
-
-def _transport_errors(hub_error: type[Exception]) -> tuple[type[Exception], ...]:
-    """The error classes of whichever HTTP library the client is built on."""
-    return tuple(
-        base for base in hub_error.__bases__ if base not in (Exception, OSError) and issubclass(base, Exception)
-    )

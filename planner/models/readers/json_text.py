@@ -10,7 +10,9 @@ from planner.result import InputError, Problem
 
 MIB = 2**20
 
-_NOT_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*+"|[^\][{},]+', re.DOTALL)
+_NOT_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[^\][{},"]+', re.DOTALL)
+"""Strings, an unclosed last one too, and all that is neither string, bracket nor comma. Never backtracks."""
+
 _STEP = {"[": 1, "{": 1, "]": -1, "}": -1, ",": 0}
 
 

@@ -102,9 +102,10 @@ def _heads(config: dict[str, Any], found: _Found, known: Mapping[str, Any], hidd
     if q <= 0 or k <= 0:
         return
     norm = weights.get("q_norm", q)
-    stated = known.get("head_dim")
+    heads, stated = known.get("num_attention_heads"), known.get("head_dim")
     usual = next((width for width in (128, 64, 32) if q % width == 0 and k % width == 0), None)
-    head_dim = stated if isinstance(stated, int) and stated > 0 else norm if norm < q else usual
+    by_heads = q // heads if isinstance(heads, int) and 0 < heads <= q else None
+    head_dim = stated if isinstance(stated, int) and stated > 0 else by_heads or (norm if norm < q else usual)
     if not head_dim or q % head_dim or k % head_dim:
         return
     config.update(head_dim=head_dim, num_attention_heads=q // head_dim, num_key_value_heads=k // head_dim)
