@@ -29,6 +29,7 @@ class Profile:
     fraction_of: FractionOf
     activations_inside: bool = False  # the fraction of the total covers activations and libraries' buffers too
     block_tokens: int = 1  # the cache is handed out in blocks
+    window_slack: int = 0  # tokens kept beyond a window: a partly filled block, or a micro-batch
     prefill_tokens: int | None = None  # tokens of one forward pass: fixed; None: max_batched_tokens
     whole_prompts: bool = False  # one forward pass reads every prompt whole
     activation_bytes: int = 2
@@ -49,15 +50,19 @@ PROFILES: Mapping[Engine, Profile] = MappingProxyType(
             fraction_of=FractionOf.TOTAL,
             activations_inside=True,
             block_tokens=16,
+            window_slack=16,
             logit_bytes=14,
             profiles_most_sequences=True,
             captures_graphs=True,
         ),
         Engine.SGLANG: Profile(fraction_of=FractionOf.TOTAL, captures_graphs=True),
-        Engine.TENSORRT_LLM: Profile(fraction_of=FractionOf.FREE, block_tokens=32, captures_graphs=True),
+        Engine.TENSORRT_LLM: Profile(
+            fraction_of=FractionOf.FREE, block_tokens=32, window_slack=32, captures_graphs=True
+        ),
         Engine.LLAMA_CPP: Profile(
             fraction_of=FractionOf.NOTHING,
-            block_tokens=512,  # a window keeps one micro-batch more than its width
+            block_tokens=256,
+            window_slack=512,
             prefill_tokens=512,
             activation_bytes=4,
             logit_bytes=4,

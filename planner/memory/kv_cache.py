@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from planner.memory.formats import kv_element_bytes
 from planner.models.spec import Attention, LatentAttention, Mixer, ModelSpec, Recurrent, StackKind
-from planner.numeric import Number, ceil_div, minimum, round_up
+from planner.numeric import Number, minimum, round_up
 
 STATE_BYTES = 4
 """Recurrent states are kept in fp32 whatever the model's dtype (transformers 5.24: Mamba, Jamba, Qwen3-Next)."""
@@ -106,33 +106,32 @@ def kv_bytes(
     tensor_parallel: Number = 1,
     encoder_tokens: Number = 0,
     block_tokens: int = 1,
+    window_slack: int = 0,
     auto_bytes: Number | None = None,
 ) -> Number:
     """Bytes of keys and values (or latents) of one sequence of `tokens`, on one tensor-parallel rank, all layers.
 
     Full attention: layers x kv_heads x (key width + value width) x bytes of an element, for each token (2 L H d b);
     windows: for min(tokens, window). Key/value heads are divided by up to their number and then replicated; latents
-    are not divided. Engines that page round tokens up to `block_tokens`; a window then spans one block more.
+    are not divided. Engines that page round tokens up to `block_tokens`, and keep `window_slack` beyond a window.
     `auto_bytes` is what dtype "auto" means (default: the checkpoint's dtype). Recurrent states: `state_bytes`.
     Source: exact against transformers 5.24 caches; vLLM 0.19 start-up logs within print rounding.
     """
     size = kv_element_bytes(kv_dtype, model_element_bytes(model) if auto_bytes is None else auto_bytes)
     total: Number = 0
     for kind in cache_layout(model).tokens:
-        kept = kept_tokens(kind, encoder_tokens if kind.cross else tokens, block_tokens)
+        kept = kept_tokens(kind, encoder_tokens if kind.cross else tokens, block_tokens, window_slack)
         per_token = kind.elements * size / minimum(tensor_parallel, kind.heads) + kind.index_elements * INDEX_BYTES
         total = total + kind.layers * kept * per_token
     return total
 
 
-def kept_tokens(kind: TokenCache, tokens: Number, block_tokens: int = 1) -> Number:
-    """Tokens of a sequence that one kind of layer keeps: all, or the window; in whole blocks."""
+def kept_tokens(kind: TokenCache, tokens: Number, block_tokens: int = 1, window_slack: int = 0) -> Number:
+    """Tokens of a sequence that one kind of layer keeps: all, or the window and its slack; in whole blocks."""
     paged = round_up(tokens, block_tokens) if block_tokens > 1 else tokens
     if kind.window is None:
         return paged
-    if block_tokens == 1:
-        return minimum(tokens, kind.window)
-    return minimum(paged, (ceil_div(kind.window, block_tokens) + 1) * block_tokens)
+    return minimum(paged, round_up(kind.window + window_slack, block_tokens))
 
 
 def state_bytes(model: ModelSpec, *, tensor_parallel: Number = 1, convolution_bytes: Number | None = None) -> Number:

@@ -208,6 +208,7 @@ def _cache_terms(request: Serving, profile: Profile) -> tuple[Term, ...]:
                 tensor_parallel=tp,
                 encoder_tokens=sizes.encoder_tokens,
                 block_tokens=block,
+                window_slack=profile.window_slack,
                 auto_bytes=size,
             )
 
