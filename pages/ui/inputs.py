@@ -46,7 +46,7 @@ def draw_advanced(text: Text, plan: Plan, problems: tuple[Problem, ...]) -> None
 
 
 def draw_field(text: Text, plan: Plan, field: Field) -> None:
-    """One field's widget, seeded with the plan's value. A value that the user didn't choose is marked as the default."""
+    """One field's widget, seeded with the plan's value; a value that the user didn't choose is marked as default."""
     value = plan.values[field.id]
     common = {
         "label": labels.field(text, field, default=field.id not in plan.chosen and field.section is not Section.BASIC),

@@ -1,0 +1,154 @@
+"""The answer at a glance: verdict, memory bar, and the figures that decide."""
+
+import streamlit as st
+
+from pages.ui import export, labels, words
+from pages.ui.headline import actions, fits_sentence, headline_html
+from pages.ui.memory_bar import memory_bar_html
+from pages.ui.tables import Tile, tiles_html
+from pages.ui.text import Text
+from planner.commands.estimate import as_json
+from planner.hardware import catalogue as hardware
+from planner.plan.plan import Plan
+from planner.result import Estimate, Problem, Severity
+
+
+def draw(text: Text, plan: Plan, result: Estimate, problems: tuple[Problem, ...]) -> None:
+    """Everything above the fold."""
+    with actions(text, crumb(text, plan)):
+        export.download_json(text, lambda: as_json(plan, result), name="plan", key="plan-json")
+    for problem in problems:  # of a link: the bad values were left out, and that must be said
+        st.error(words.problem(text, problem), icon=":material/error:")
+    memory = result.memory
+    verdict, sentence = fits_sentence(text, memory.spare, tight=bool(result.tight))
+    st.html(headline_html(verdict, sentence, _detail(text, result)))
+    parts = [(term.id, words.term(text, term.id), term.value) for term in memory.parts]
+    st.html(memory_bar_html(parts, memory.capacity, text))
+    st.html(tiles_html(_tiles(text, plan, result)))
+    for notice in result.notices:
+        show = st.warning if notice.severity is Severity.WARNING else st.info
+        show(words.notice(text, notice))
+
+
+def crumb(text: Text, plan: Plan) -> str:
+    """What is planned, in a sentence: "Fine-tune Llama-3.1-8B on 8 × H100"."""
+    values = plan.values
+    name, gpu = plan.spec.name, hardware.gpu(values["gpu"]).name
+    task = labels.choice(text, "task", values["task"])
+    if values["gpus"] == 1:
+        return text.t("{task} {model} on one {gpu}", task=task, model=name, gpu=gpu)
+    return text.t("{task} {model} on {gpus}", task=task, model=name, gpus=f"{values['gpus']} × {gpu}")
+
+
+def _detail(text: Text, result: Estimate) -> str:
+    memory = result.memory
+    peak = text.t(
+        "Peak {used} on a {capacity} card, {phase}.",
+        used=text.bytes(memory.device),
+        capacity=text.bytes(memory.capacity),
+        phase=words.phase(text, memory.peak.id),
+    )
+    counters = text.t(
+        "Allocated {allocated}, reserved {reserved}; nvidia-smi would show {device}.",
+        allocated=text.bytes(memory.allocated),
+        reserved=text.bytes(memory.reserved),
+        device=text.bytes(memory.device),
+    )
+    return f"{peak} {counters}"
+
+
+def _tiles(text: Text, plan: Plan, result: Estimate) -> list[Tile]:
+    speed = result.speed
+    if speed is None:
+        return [Tile(label=text.t("Throughput"), value=text.t("unknown"))]
+    if plan.values["task"] == "serve" and speed.time_per_output_token is not None:
+        return _serving_tiles(text, plan, result)
+    rate = text.tokens_per_second(speed.tokens_per_second)
+    if not speed.tokens_per_second:
+        rate = text.samples_per_second(speed.samples_per_second)
+    each = text.t("MFU {mfu}, HFU {hfu}", mfu=text.percent(speed.mfu), hfu=text.percent(speed.hfu)) if speed.mfu else ""
+    return [
+        Tile(
+            label=text.t("Throughput"),
+            value=rate,
+            note=text.n("on {count} GPU", "on {count} GPUs", plan.values["gpus"]),
+        ),
+        Tile(label=text.t("Step time"), value=text.seconds(speed.seconds), note=_step_note(text, plan)),
+        _finish_tile(text, plan, result),
+        Tile(label=text.t("Bound by"), value=words.bound(text, speed.bound), note=each),
+    ]
+
+
+def _step_note(text: Text, plan: Plan) -> str:
+    values = plan.values
+    batch = f"{values['micro_batch_size']} × {values['gradient_accumulation_steps']}"
+    if plan.uses("sequence_length"):
+        return text.t(
+            "micro-batch {batch}, {length} tokens each", batch=batch, length=text.number(values["sequence_length"])
+        )
+    if plan.uses("micro_batch_size"):
+        return text.t("micro-batch {batch}", batch=batch)
+    return text.n("{count} request at once", "{count} requests at once", values["concurrency"])
+
+
+def _finish_tile(text: Text, plan: Plan, result: Estimate) -> Tile:
+    cost = result.cost
+    if cost.seconds_to_finish is None:
+        return Tile(label=text.t("Time to finish"), value="–", note=_price_note(text, result))
+    return Tile(
+        label=text.t("Time for {amount}", amount=_amount(text, plan)),
+        value=text.seconds(cost.seconds_to_finish),
+        note=_price_note(text, result),
+    )
+
+
+def _amount(text: Text, plan: Plan) -> str:
+    values = plan.values
+    for field, unit in (
+        ("train_tokens_millions", text.p("unit", "million tokens")),
+        ("train_images_millions", text.p("unit", "million images")),
+        ("serve_tokens_millions", text.p("unit", "million tokens")),
+    ):
+        if plan.uses(field):
+            return f"{text.number(values[field])} {unit}"
+    return ""
+
+
+def _price_note(text: Text, result: Estimate) -> str:
+    cost = result.cost
+    if cost.price_per_hour is None:
+        return text.t("no price is known for this GPU")
+    date = cost.price_date or text.t("undated")
+    if cost.price_source == "user":
+        date = text.t("your price")
+    if cost.price_to_finish is None:
+        return text.t("{price} per hour ({date})", price=text.money(cost.price_per_hour), date=date)
+    return text.t(
+        "{cost} at {price} per hour ({date})",
+        cost=text.money(cost.price_to_finish),
+        price=text.money(cost.price_per_hour),
+        date=date,
+    )
+
+
+def _serving_tiles(text: Text, plan: Plan, result: Estimate) -> list[Tile]:
+    speed = result.speed
+    prefill = speed.prefill_tokens_per_second
+    return [
+        Tile(
+            label=text.t("Output throughput"),
+            value=text.tokens_per_second(speed.tokens_per_second),
+            note=_step_note(text, plan),
+        ),
+        Tile(
+            label=text.t("Time to first token"),
+            value=text.seconds(speed.time_to_first_token),
+            note=text.t("prefill {rate}, no queue", rate=text.tokens_per_second(prefill)) if prefill else "",
+        ),
+        Tile(
+            label=text.t("Time per output token"),
+            value=text.seconds(speed.time_per_output_token),
+            note=text.t("bound by {bound}", bound=words.bound(text, speed.bound)),
+        ),
+        _finish_tile(text, plan, result),
+    ]

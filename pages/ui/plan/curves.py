@@ -1,0 +1,162 @@
+"""Curves around the plan: memory and throughput against batch, length and GPUs, and every precision side by side."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.ui import charts, labels, words
+from pages.ui.charts import Limit, Mark, Series
+from pages.ui.headline import section_html
+from pages.ui.tables import Column, table_html
+from pages.ui.text import Text, grouped
+from planner import sweep
+from planner.advice.precisions import compare, precision_field
+from planner.plan.plan import Plan
+from planner.plan.table import BY_ID
+from planner.result import Estimate
+from planner.sweep import Curve
+from planner.units import GIB
+from planner.workload import Request
+
+
+def draw(text: Text, plan: Plan, request: Request, result: Estimate) -> None:
+    """One tab a quantity; only the open one is computed and drawn."""
+    views: list[tuple[str, Callable[[], None]]] = [
+        (_batch_name(text, plan), lambda: _draw(text, plan, sweep.over_batch(request), "batch")),
+        (_length_name(text, plan), lambda: _draw(text, plan, sweep.over_length(request), "length")),
+        (text.t("Number of GPUs"), lambda: _draw(text, plan, sweep.over_gpus(request), "gpus")),
+        (text.t("Precision"), lambda: _draw_precisions(text, plan, result)),
+    ]
+    st.html(section_html(text.t("How it changes")))
+    tabs = st.tabs([name for name, _ in views], key="curves", on_change="rerun")
+    for tab, (_, view) in zip(tabs, views, strict=True):
+        if tab.open:
+            with tab:
+                view()
+
+
+def _batch_name(text: Text, plan: Plan) -> str:
+    return text.t("Requests at once") if plan.values["task"] == "serve" else text.t("Micro-batch size")
+
+
+def _length_name(text: Text, plan: Plan) -> str:
+    if plan.spec.image is not None:
+        return text.t("Image size")
+    return text.t("Input length") if plan.values["task"] == "serve" else text.t("Sequence length")
+
+
+def _axis(text: Text, plan: Plan, kind: str) -> str:
+    names = {"batch": _batch_name(text, plan), "length": _length_name(text, plan), "gpus": text.t("Number of GPUs")}
+    return names[kind]
+
+
+def _draw(text: Text, plan: Plan, curve: Curve, kind: str) -> None:
+    axis = _axis(text, plan, kind)
+    left, right = st.columns(2)
+    with left:
+        _draw_memory(text, curve, kind, axis)
+    if any(rate is not None for rate in curve.rates):
+        with right:
+            _draw_rates(text, plan, curve, kind, axis)
+
+
+def _draw_memory(text: Text, curve: Curve, kind: str, axis: str) -> None:
+    size = [used / GIB for used in curve.device_bytes]
+    capacity = text.bytes(curve.capacity)
+    largest = curve.largest_that_fits
+    if kind == "gpus":
+        limit = text.t("{size} usable", size=capacity)
+    elif largest is None:
+        limit = text.t("{size} usable · none of these fits", size=capacity)
+    else:
+        limit = text.t("{size} usable · largest that fits: {value}", size=capacity, value=grouped(largest))
+    at = curve.x.index(curve.present)
+    charts.draw(
+        text,
+        charts.line_chart(
+            text,
+            curve.x,
+            [Series(label=text.t("Memory"), values=size)],
+            x_label=axis,
+            unit="GiB",
+            limit=Limit(y=curve.capacity / GIB, label=limit),
+            marks=[Mark(x=curve.present, y=size[at])],
+            decimals=1,
+            dark=charts.is_dark(),
+        ),
+        title=text.t("Memory against {quantity}", quantity=axis),
+        alt=text.t("Memory of one GPU against {quantity}: {limit}.", quantity=axis, limit=limit),
+        columns=[
+            Column(id="x", label=axis, numeric=True),
+            Column(id="memory", label=text.t("Memory"), unit="GiB", numeric=True),
+        ],
+        rows=list(zip(curve.x, size, strict=True)),
+        key=f"memory-{kind}",
+    )
+
+
+def _draw_rates(text: Text, plan: Plan, curve: Curve, kind: str, axis: str) -> None:
+    unit = text.p("unit", "samples/s") if plan.spec.image is not None else text.p("unit", "tokens/s")
+    at = curve.x.index(curve.present)
+    marks = [Mark(x=curve.present, y=curve.rates[at] or 0.0)]
+    if kind == "batch" and curve.knee is not None:
+        knee = curve.x.index(curve.knee)
+        marks.append(
+            Mark(x=curve.knee, y=curve.rates[knee] or 0.0, label=text.t("knee: {value}", value=grouped(curve.knee)))
+        )
+    columns = [
+        Column(id="x", label=axis, numeric=True),
+        Column(id="rate", label=text.t("Throughput"), unit=unit, numeric=True),
+    ]
+    rows = [list(pair) for pair in zip(curve.x, curve.rates, strict=True)]
+    note = ""
+    if kind == "gpus":
+        columns.append(Column(id="efficiency", label=text.t("Scaling efficiency"), unit="%", numeric=True))
+        shares = [None if share is None else 100 * share for share in curve.efficiency]
+        rows = [[*row, share] for row, share in zip(rows, shares, strict=True)]
+        note = text.t(
+            "Scaling efficiency: {steps}.",
+            steps=text.join(
+                [f"{grouped(x)}: {text.percent(e)}" for x, e in zip(curve.x, curve.efficiency, strict=True) if e]
+            ),
+        )
+    charts.draw(
+        text,
+        charts.line_chart(
+            text,
+            curve.x,
+            [Series(label=text.t("Throughput"), values=curve.rates)],
+            x_label=axis,
+            unit=unit,
+            marks=marks,
+            dark=charts.is_dark(),
+        ),
+        title=text.t("Throughput against {quantity}", quantity=axis),
+        alt=text.t("Throughput of all GPUs against {quantity}.", quantity=axis),
+        columns=columns,
+        rows=rows,
+        key=f"rate-{kind}",
+        source=note,
+    )
+
+
+def _draw_precisions(text: Text, plan: Plan, result: Estimate) -> None:
+    field = BY_ID[precision_field(plan)]
+    columns = [
+        Column(id="precision", label=labels.field(text, field)),
+        Column(id="memory", label=text.t("Memory"), unit="GiB", numeric=True),
+        Column(id="fits", label=text.t("Verdict")),
+        Column(id="speed", label=text.t("Speed against this plan"), numeric=True),
+    ]
+    rows = []
+    for row in compare(plan):
+        name = labels.choice(text, field.id, row.id)
+        if row.estimate is None:
+            reason = words.problem(text, row.problems[0]) if row.problems else text.t("not possible")
+            rows.append([name, None, reason, None])
+            continue
+        memory = row.estimate.memory
+        fits = text.t("fits") if row.estimate.fits else text.t("does not fit")
+        ratio = row.estimate.relative_rate(result)
+        rows.append([name, memory.device / GIB, fits, None if ratio is None else text.change(ratio)])
+    st.html(table_html(text, columns, rows, caption=text.t("Every precision, the rest of the plan unchanged")))

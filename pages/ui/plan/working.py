@@ -1,0 +1,77 @@
+"""How was this computed: every term with its formula, the numbers put in, and the source."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import streamlit as st
+
+from pages.ui import words
+from pages.ui.text import Text, grouped
+from planner.result import Estimate, Term
+
+
+def draw(text: Text, result: Estimate) -> None:
+    """The status of the estimate, and the working behind a button: drawn only when opened."""
+    with st.container(key="gp-working", horizontal=True, vertical_alignment="center"):
+        st.html(
+            f'<p class="gp-note">{text.t("Status of the estimate: {status}", status=words.status(text, result.status))}</p>'
+        )
+        memory = st.popover(
+            text.t("How was the memory computed?"), key="working-memory", type="tertiary", on_change="rerun"
+        )
+        if result.speed is not None:
+            time = st.popover(
+                text.t("How was the time computed?"), key="working-time", type="tertiary", on_change="rerun"
+            )
+    if memory.open:
+        with memory:
+            _draw_memory(text, result)
+    if result.speed is not None and time.open:
+        with time:
+            _draw_time(text, result)
+
+
+def _draw_memory(text: Text, result: Estimate) -> None:
+    memory = result.memory
+    st.markdown(text.t("The peak is the largest of these moments; only its terms are added up."))
+    for phase in memory.phases:
+        mark = " ←" if phase is memory.peak else ""
+        st.markdown(f"- {words.phase(text, phase.id)}: **{text.bytes(phase.total)}**{mark}")
+    _draw_terms(text, memory.parts)
+
+
+def _draw_time(text: Text, result: Estimate) -> None:
+    st.markdown(text.t("The parts add up to the time of one step; what hides behind other work is not in it."))
+    _draw_terms(text, [term for term in result.speed.parts if term.value > 0])
+    if any(term.value > 0 for term in result.speed.hidden):
+        st.markdown(f"**{text.t('Hidden behind other work')}**")
+        _draw_terms(text, [term for term in result.speed.hidden if term.value > 0])
+
+
+def _draw_terms(text: Text, terms: Iterable[Term]) -> None:
+    for term in terms:
+        with st.container(border=True):
+            st.markdown(f"**{words.term(text, term.id)}** · {_shown(text, term)}")
+            st.latex(term.formula.latex)
+            if term.inputs:
+                st.html(_inputs_html(term))
+            st.caption(text.t("Source: {source}", source=term.formula.source))
+
+
+def _shown(text: Text, term: Term) -> str:
+    if term.unit == "B":
+        return text.bytes(term.value)
+    if term.unit == "s":
+        return text.seconds(term.value)
+    return text.isolate(f"{grouped(float(term.value))} {term.unit}")
+
+
+def _inputs_html(term: Term) -> str:
+    from html import escape
+
+    pairs = (f"<code>{escape(name)} = {escape(_plain(value))}</code>" for name, value in term.inputs.items())
+    return f'<p class="gp-inputs" dir="ltr">{" ".join(pairs)}</p>'
+
+
+def _plain(value: Any) -> str:
+    return grouped(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
