@@ -174,6 +174,27 @@ def quantization_of(config: Config) -> str | None:
     return config.child("quantization_config").text("quant_method", default=None)
 
 
+def marked(runs: tuple[Run, ...], offset_gain: bool, rotary_joined: bool) -> tuple[Run, ...]:
+    """The runs with what is true of all a family's norms and attentions: how gains are stored, how slices rotate."""
+    if not (offset_gain or rotary_joined):
+        return runs
+
+    def norms(of: tuple[Norm, ...]) -> tuple[Norm, ...]:
+        return tuple(replace(norm, offset_gain=True) for norm in of) if offset_gain else of
+
+    def mixers(layer: Layer) -> tuple[Mixer, ...]:
+        return tuple(
+            replace(mixer, qk_norms=norms(mixer.qk_norms), rotary_joined=rotary_joined)
+            if isinstance(mixer, Attention)
+            else mixer
+            for mixer in layer.mixers
+        )
+
+    return tuple(
+        replace(run, layer=replace(run.layer, mixers=mixers(run.layer), norms=norms(run.layer.norms))) for run in runs
+    )
+
+
 def headless(config: Config) -> bool:
     """Whether the checkpoint is a bare model without an output head (embedding models)."""
     names = config.items("architectures", default=[])
@@ -189,14 +210,18 @@ def decoder(
     norm: Norm | None = None,
     head_bias: bool = False,
     mtp: tuple[Stack, ...] = (),
+    offset_gain: bool = False,
+    rotary_joined: bool = False,
     **options: Any,
 ) -> ModelSpec:
     """The whole model: token table, layers, final norm (RMS unless `norm` is given), output head.
 
-    `tied` is the family's default where the configuration doesn't say; `options` are `ModelSpec`'s fields.
+    `offset_gain` and `rotary_joined` are `Norm`'s and `Attention`'s fields, for all layers. `tied` is the family's
+    default where the configuration doesn't say; `options` are `ModelSpec`'s fields.
     """
     hidden, vocabulary = hidden_of(config), vocabulary_of(config)
-    final = norm or Norm(width=hidden)
+    runs = marked(runs, offset_gain, rotary_joined)
+    final = norm or Norm(width=hidden, offset_gain=offset_gain)
     fields: dict[str, Any] = {
         "id": "",
         "name": "",
@@ -213,6 +238,7 @@ def decoder(
         else Linear(role="lm_head", inputs=hidden, outputs=vocabulary, bias=head_bias, split=Split.COLUMN),
         "tied": config.flag("tie_word_embeddings", default=tied),
         "stacks": (Stack(kind=StackKind.DECODER, hidden=hidden, runs=runs, norms=(final,)), *mtp),
+        "logit_softcap": config.has("final_logit_softcapping", "logits_soft_cap", "output_logit_soft_cap"),
         "dtype": config.text("torch_dtype", "dtype", default="bfloat16"),
         "quantization": quantization_of(config),
     }

@@ -1,4 +1,4 @@
-"""Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434), dense or with experts, and DeepSeek's sparse attention."""
+"""Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434), dense or with experts; DeepSeek's sparse attention."""
 
 from dataclasses import replace
 
@@ -81,8 +81,8 @@ def build_dense_latent(config: Config) -> ModelSpec:
 
 @family("longcat_flash")
 def build_longcat(config: Config) -> ModelSpec:
-    """LongCat-Flash (arXiv:2509.01322): every layer has two latent attentions, two dense MLPs, and routed experts beside
-    them; some choices of the router are zero experts, which do nothing, so fewer are met on average."""
+    """LongCat-Flash (arXiv:2509.01322): every layer has two latent attentions, two dense MLPs, and routed experts
+    beside them; some of the router's choices are zero experts, which do nothing, so fewer are met on average."""
     sizes = sizes_of(config)
     idle = config.integer("zero_expert_num", default=0, low=0, high=WIDEST)
     count = config.integer("n_routed_experts", high=WIDEST)

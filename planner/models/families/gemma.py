@@ -62,7 +62,7 @@ def build_gemma(config: Config) -> ModelSpec:
         norms = 2 if model_type == "gemma" else 4
         return block(sizes.hidden, attention(sizes, window=reach[index], **mixer), feed_forward, norms=norms)
 
-    return decoder(config, runs_of(layer_at, sizes.depth), family="Gemma", tied=True)
+    return decoder(config, runs_of(layer_at, sizes.depth), family="Gemma", tied=True, offset_gain=True)
 
 
 def _widths(config: Config, depth: int) -> list[int]:
@@ -132,7 +132,12 @@ def build_gemma3n(config: Config) -> ModelSpec:
         )
 
     spec = decoder(
-        config, runs_of(layer_at, sizes.depth), family="Gemma", tied=True, **_per_layer_inputs(config, sizes, width)
+        config,
+        runs_of(layer_at, sizes.depth),
+        family="Gemma",
+        tied=True,
+        offset_gain=True,
+        **_per_layer_inputs(config, sizes, width),
     )
     across = Linear(role="altup_projection", inputs=sizes.hidden, outputs=sizes.hidden)
     return dataclasses.replace(spec, linears=(*spec.linears, *(across,) * (2 * (streams - 1))))
@@ -162,7 +167,7 @@ def build_gemma4(config: Config) -> ModelSpec:
         )
 
     inputs = _per_layer_inputs(config, sizes, width)
-    return decoder(config, runs_of(layer_at, sizes.depth), family="Gemma", tied=True, **inputs)
+    return decoder(config, runs_of(layer_at, sizes.depth), family="Gemma", tied=True, offset_gain=True, **inputs)
 
 
 def _gemma4_attention(config: Config, sizes: Sizes, kind: str, shared: bool) -> Attention:

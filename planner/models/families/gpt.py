@@ -99,7 +99,16 @@ def build_gpt_neo(config: Config) -> ModelSpec:
 def build_gptj(config: Config) -> ModelSpec:
     """GPT-J: attention and MLP in parallel behind one norm; the head has a bias."""
     mlp_options = {"activation": activation_of(config, "gelu_new")}
-    return gpt_decoder(config, "GPT-J", sizes_of(config), mixer={}, mlp_options=mlp_options, norms=1, head_bias=True)
+    return gpt_decoder(
+        config,
+        "GPT-J",
+        sizes_of(config),
+        mixer={},
+        mlp_options=mlp_options,
+        norms=1,
+        head_bias=True,
+        rotary_joined=True,
+    )
 
 
 @family("gpt_neox", "gpt_neox_japanese")
@@ -107,7 +116,7 @@ def build_gpt_neox(config: Config) -> ModelSpec:
     """GPT-NeoX and Pythia (arXiv:2204.06745)."""
     bias = config.flag("attention_bias", default=True)
     mixer = {"q_bias": bias, "o_bias": bias, "fused_qkv": True}
-    return gpt_decoder(config, "GPT-NeoX", sizes_of(config), mixer=mixer)
+    return gpt_decoder(config, "GPT-NeoX", sizes_of(config), mixer=mixer, rotary_joined=True)
 
 
 @family("opt")
@@ -209,7 +218,9 @@ def build_phi(config: Config) -> ModelSpec:
     normed = config.flag("qk_layernorm", default=False)
     mixer = {**BIASED, "qk_norms": (layer_norm(sizes.head_dim),) * 2 if normed else ()}
     mlp_options = {"activation": activation_of(config, "gelu_new")}
-    return gpt_decoder(config, "Phi", sizes, mixer=mixer, mlp_options=mlp_options, norms=1, head_bias=True)
+    return gpt_decoder(
+        config, "Phi", sizes, mixer=mixer, mlp_options=mlp_options, norms=1, head_bias=True, rotary_joined=True
+    )
 
 
 @family("starcoder2")
@@ -244,6 +255,7 @@ def build_stablelm(config: Config) -> ModelSpec:
         config,
         "StableLM",
         sizes,
+        rotary_joined=True,
         mixer={"q_bias": bias, "kv_bias": bias, "qk_norms": norms},
         mlp_options=mlp_options,
         norms=1 if config.flag("use_parallel_residual", default=False) else 2,

@@ -86,7 +86,8 @@ def build_qwen3_next(config: Config) -> ModelSpec:
     # Qwen3-Next's configuration doesn't tell of its block, which every checkpoint has (as the Hub's counts show)
     default = 1 if config.text("model_type", default="") == "qwen3_next" else 0
     count = mtp_count(config) if config.has("mtp_num_hidden_layers", "num_nextn_predict_layers") else default
-    return decoder(config, runs, family="Qwen3-Next", mtp=mtp_stack(layer_of(windows.FULL, sizes.depth), count))
+    mtp = mtp_stack(layer_of(windows.FULL, sizes.depth), count)
+    return decoder(config, runs, family="Qwen3-Next", mtp=mtp, offset_gain=True, rotary_joined=True)
 
 
 def kimi_delta(

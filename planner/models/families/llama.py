@@ -168,7 +168,9 @@ def build_glm(config: Config) -> ModelSpec:
     """GLM-4 (arXiv:2406.12793): gate and up in one matrix; the 0414 models norm before and after both parts."""
     options = biases(config, qkv=config.flag("attention_bias", default=False), out=False)
     norms = 4 if config.text("model_type", default="glm") == "glm4" else 2
-    return dense_decoder(config, "GLM", attention_options=options, mlp_options={"fused_gate": True}, norms=norms)
+    return dense_decoder(
+        config, "GLM", attention_options=options, mlp_options={"fused_gate": True}, norms=norms, rotary_joined=True
+    )
 
 
 @family("chatglm")
@@ -185,7 +187,9 @@ def build_chatglm(config: Config) -> ModelSpec:
     }
     mlp_options = {"fused_gate": True, "bias": bias}
     head = Linear(role="lm_head", inputs=sizes.hidden, outputs=sizes.vocabulary, split=Split.COLUMN)
-    return dense_decoder(config, "GLM", attention_options=options, mlp_options=mlp_options, head=head)
+    return dense_decoder(
+        config, "GLM", attention_options=options, mlp_options=mlp_options, head=head, rotary_joined=True
+    )
 
 
 @family("phi3")
@@ -193,7 +197,12 @@ def build_phi3(config: Config) -> ModelSpec:
     """Phi-3 and Phi-4 (arXiv:2404.14219): one qkv matrix, gate and up in one matrix, a window on every layer."""
     options = {"fused_qkv": True}
     return dense_decoder(
-        config, "Phi", windows_of=windows.everywhere, attention_options=options, mlp_options={"fused_gate": True}
+        config,
+        "Phi",
+        windows_of=windows.everywhere,
+        attention_options=options,
+        mlp_options={"fused_gate": True},
+        rotary_joined=True,
     )
 
 
@@ -213,5 +222,6 @@ def build_squared(config: Config) -> ModelSpec:
         attention_options=options,
         mlp_options={"gated": False, "bias": config.flag("mlp_bias", default=False)},
         norm=layer_norm(sizes.hidden) if model_type == "nemotron" else None,
+        rotary_joined=model_type == "nemotron",
         extras=(Extra("xielu", 2),) if model_type == "apertus" else (),
     )

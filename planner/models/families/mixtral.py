@@ -69,7 +69,8 @@ def build_olmoe(config: Config) -> ModelSpec:
     bias = config.flag("attention_bias", default=False)
     normed = config.flag("use_qk_norm", default=True)
     mixer = {**biases(config, qkv=bias, out=bias), "qk_norms": full_norms(sizes) if normed else ()}
-    return expert_decoder(config, "Mixture of experts", sizes, mixer=mixer)
+    joined = config.text("model_type", default="") == "minimax_m2"
+    return expert_decoder(config, "Mixture of experts", sizes, mixer=mixer, rotary_joined=joined)
 
 
 @family("dbrx")
@@ -125,7 +126,15 @@ def build_normed(config: Config) -> ModelSpec:
 
     fields = {"correction": config.flag("moe_router_enable_expert_bias", default=False)}
     tied = model_type == "hunyuan_v1_moe"
-    return expert_decoder(config, "Mixture of experts", sizes, mixer_at=mixer_at, expert_fields=fields, tied=tied)
+    return expert_decoder(
+        config,
+        "Mixture of experts",
+        sizes,
+        mixer_at=mixer_at,
+        expert_fields=fields,
+        tied=tied,
+        rotary_joined=model_type.startswith("glm"),
+    )
 
 
 @family("gpt_oss")

@@ -88,7 +88,7 @@ def build_mimo_v2(config: Config) -> ModelSpec:
             extras=(Extra("sinks", heads),) if sinks else (),
         )
 
-    return expert_decoder(config, "MiMo", sizes, mixer_at=mixer_at)
+    return expert_decoder(config, "MiMo", sizes, mixer_at=mixer_at, rotary_joined=True)
 
 
 @family("laguna")
@@ -112,7 +112,7 @@ def build_laguna(config: Config) -> ModelSpec:
         gate = (Linear(role="head_gate", inputs=sizes.hidden, outputs=heads),) if gated else ()
         return block(sizes.hidden, mixer, part, extra_linears=gate)
 
-    return decoder(config, runs_of(layer_at, sizes.depth), family="Laguna")
+    return decoder(config, runs_of(layer_at, sizes.depth), family="Laguna", rotary_joined=True)
 
 
 @family("afmoe")
@@ -156,7 +156,9 @@ def build_minimax_m3(config: Config) -> ModelSpec:
         )
 
     mtp = mtp_stack(layer_at(sizes.depth - 1), mtp_count(config))
-    return decoder(config, runs_of(layer_at, sizes.depth), family="MiniMax", mtp=mtp)
+    return decoder(
+        config, runs_of(layer_at, sizes.depth), family="MiniMax", mtp=mtp, offset_gain=True, rotary_joined=True
+    )
 
 
 @family("hunyuan")

@@ -139,7 +139,9 @@ def build_recurrent_gemma(config: Config) -> ModelSpec:
     def layer_at(index: int) -> Layer:
         return block(hidden, local if pattern[index % len(pattern)] == "attention" else recurrent, feed_forward)
 
-    return decoder(config, runs_of(layer_at, sizes.depth), family="RecurrentGemma", tied=True)
+    return decoder(
+        config, runs_of(layer_at, sizes.depth), family="RecurrentGemma", tied=True, offset_gain=True, rotary_joined=True
+    )
 
 
 @family("lfm2", "lfm2_moe")
