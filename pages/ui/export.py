@@ -54,8 +54,8 @@ def download_csv(text: Text, columns: Sequence[Headed], rows: Sequence[Sequence[
     download(text.t("Download CSV"), lambda: csv_text(columns, rows), file_name=f"{name}.csv", mime="text/csv", key=key)
 
 
-def download_json(text: Text, value: Any, *, name: str, key: str) -> None:
-    """The button beside a plan or a result."""
+def download_json(text: Text, make: Callable[[], Any], *, name: str, key: str) -> None:
+    """The button beside a plan or a result; `make` gives what is written."""
     download(
-        text.t("Download JSON"), lambda: json_text(value), file_name=f"{name}.json", mime="application/json", key=key
+        text.t("Download JSON"), lambda: json_text(make()), file_name=f"{name}.json", mime="application/json", key=key
     )

@@ -9,7 +9,7 @@ from pages.ui.text import Text
 from planner.hardware.types import Gpu
 from planner.plan.fields import Field, Section
 
-# Functions, not constants: a message is looked up in the language of the run. `lru_cache` keeps one dictionary a language.
+# Functions, not constants: a message is looked up in the language of the run, and one dictionary a language is kept.
 
 
 def field(text: Text, one: Field, *, default: bool = False) -> str:

@@ -68,15 +68,15 @@ def _tiles(text: Text, plan: Plan, result: Estimate) -> list[Tile]:
         rate = text.samples_per_second(speed.samples_per_second)
     each = text.t("MFU {mfu}, HFU {hfu}", mfu=text.percent(speed.mfu), hfu=text.percent(speed.hfu)) if speed.mfu else ""
     return [
-        Tile(
-            label=text.t("Throughput"),
-            value=rate,
-            note=text.n("on {count} GPU", "on {count} GPUs", plan.values["gpus"]),
-        ),
+        Tile(label=text.t("Throughput"), value=rate, note=_gpus_note(text, plan)),
         Tile(label=text.t("Step time"), value=text.seconds(speed.seconds), note=_step_note(text, plan)),
         _finish_tile(text, plan, result),
         Tile(label=text.t("Bound by"), value=words.bound(text, speed.bound), note=each),
     ]
+
+
+def _gpus_note(text: Text, plan: Plan) -> str:
+    return text.n("on {count} GPU", "on {count} GPUs", plan.values["gpus"])
 
 
 def _step_note(text: Text, plan: Plan) -> str:

@@ -1,6 +1,7 @@
 """How was this computed: every term with its formula, the numbers put in, and the source."""
 
 from collections.abc import Iterable
+from html import escape
 from typing import Any
 
 import streamlit as st
@@ -12,23 +13,21 @@ from planner.result import Estimate, Term
 
 def draw(text: Text, result: Estimate) -> None:
     """The status of the estimate, and the working behind a button: drawn only when opened."""
+    status = text.t("Status of the estimate: {status}", status=words.status(text, result.status))
     with st.container(key="gp-working", horizontal=True, vertical_alignment="center"):
-        st.html(
-            f'<p class="gp-note">{text.t("Status of the estimate: {status}", status=words.status(text, result.status))}</p>'
-        )
-        memory = st.popover(
-            text.t("How was the memory computed?"), key="working-memory", type="tertiary", on_change="rerun"
-        )
-        if result.speed is not None:
-            time = st.popover(
-                text.t("How was the time computed?"), key="working-time", type="tertiary", on_change="rerun"
-            )
+        st.html(f'<p class="gp-note">{status}</p>')
+        memory = _popover(text.t("How was the memory computed?"), "working-memory")
+        time = _popover(text.t("How was the time computed?"), "working-time") if result.speed is not None else None
     if memory.open:
         with memory:
             _draw_memory(text, result)
-    if result.speed is not None and time.open:
+    if time is not None and time.open:
         with time:
             _draw_time(text, result)
+
+
+def _popover(label: str, key: str) -> Any:
+    return st.popover(label, key=key, type="tertiary", on_change="rerun")
 
 
 def _draw_memory(text: Text, result: Estimate) -> None:
@@ -67,8 +66,6 @@ def _shown(text: Text, term: Term) -> str:
 
 
 def _inputs_html(term: Term) -> str:
-    from html import escape
-
     pairs = (f"<code>{escape(name)} = {escape(_plain(value))}</code>" for name, value in term.inputs.items())
     return f'<p class="gp-inputs" dir="ltr">{" ".join(pairs)}</p>'
 
