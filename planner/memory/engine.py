@@ -117,8 +117,8 @@ def most_sequences(gpu: Gpu, sequences: Number) -> Number:
 def graph_bytes(engine: Engine, gpu: Gpu, layers: Number) -> Number:
     """Memory of captured CUDA graphs for `layers` layers on the GPU."""
     sizes = GRAPH_SIZES
-    if engine is Engine.SGLANG:  # captures up to 8 sequences on small GPUs, 160 to 256 on large ones (server_args.py)
-        sizes = 4 if gpu.memory_bytes < 35 * GIB else 12 if gpu.memory_bytes < 60 * GIB else 35
+    if engine is Engine.SGLANG:  # up to 8 sequences under 35 GiB, else up to 160 (sglang, server_args.py)
+        sizes = 4 if gpu.memory_bytes < 35 * GIB else 23
     return GRAPH_BASE_BYTES + sizes * (GRAPH_BYTES_PER_SIZE + GRAPH_BYTES_PER_SIZE_AND_LAYER * layers)
 
 

@@ -60,7 +60,7 @@ class WeightFormat:
     scales: tuple[Scale, ...] = ()
     other_bytes: float = 2  # bytes of a parameter that the format leaves alone
     experts_only: bool = False  # of a mixture of experts only the experts are covered
-    expert_multiple: int = 1  # kernels pad each rank's part of the experts' width to a multiple of this
+    expert_multiples: tuple[int, int] = (1, 1)  # kernels pad experts' hidden size, and each rank's part of their width
     file_type: gguf.FileType | None = None
 
     @property
@@ -172,7 +172,7 @@ _PLAIN = (
         source=f"{_OCP}; gpt-oss model card (experts only)",
         scales=(Scale(8, columns=32),),
         experts_only=True,
-        expert_multiple=256,  # vLLM, layers/quantization/mxfp4.py: gpt-oss's 2,880 become 3,072
+        expert_multiples=(256, 128),  # vLLM, layers/quantization/mxfp4.py, Marlin (TensorRT-LLM kernels: 256, 256)
     ),
     WeightFormat(
         id="nvfp4",

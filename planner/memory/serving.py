@@ -230,7 +230,7 @@ def _phases(request: Serving, profile: Profile, cache: tuple[Term, ...]) -> tupl
             split,
             layout,
             tables_on_host=profile.tables_on_host,
-            expert_multiple=FORMATS[request.weight_format].expert_multiple,
+            expert_multiples=FORMATS[request.weight_format].expert_multiples,
         ),
         format=request.weight_format,
         tensor_parallel=layout.tensor_parallel,

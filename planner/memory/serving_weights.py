@@ -29,7 +29,7 @@ class WeightBytes:
     grouped: tuple[tuple[int, float], ...] = ()  # (key/value heads, bytes)
     replicated: float = 0.0
     experts: float = 0.0
-    expert_width: int = 0  # inner width of one expert
+    expert_shape: tuple[int, int] = (0, 0)  # hidden size and inner width of one expert
     active_experts: float = 0.0  # of the experts, what one token meets
     embedding: float = 0.0  # look-up tables
     head: float = 0.0  # output matrix as the product reads it; the embedding's bytes where tied
@@ -108,9 +108,14 @@ class _Tally:
         self.model, self.format = model, format
         self.stacks = text_stacks(model)
         self.shape = _shape(model, self.stacks)
-        self.expert_width = max(
-            (p.expert.width for x in _layers(self.stacks) for p in x.feed_forwards if isinstance(p, MixtureOfExperts)),
-            default=0,
+        self.expert_shape = max(
+            (
+                (part.expert.hidden, part.expert.width)
+                for layer in _layers(self.stacks)
+                for part in layer.feed_forwards
+                if isinstance(part, MixtureOfExperts)
+            ),
+            default=(0, 0),
         )
         self.by_heads: dict[int, float] = {}
         self.divided = self.replicated = self.experts = self.active = 0.0
@@ -131,7 +136,7 @@ class _Tally:
             replicated=self.replicated * scale,
             experts=self.experts * scale,
             active_experts=self.active * scale,
-            expert_width=self.expert_width,
+            expert_shape=self.expert_shape,
             embedding=self._tables() * scale,
             head=self._head() * scale,
             tied=self.model.tied,
@@ -267,20 +272,21 @@ def stage_share(depth: Number, pipeline_parallel: Number) -> Number:
 
 
 def weights_per_gpu(
-    weights: WeightBytes, layout: Layout, *, tables_on_host: bool = False, expert_multiple: int = 1
+    weights: WeightBytes, layout: Layout, *, tables_on_host: bool = False, expert_multiples: tuple[int, int] = (1, 1)
 ) -> Number:
     """Bytes of weights on the fullest GPU.
 
     Tensor parallel divides matrices, token table and output (vLLM's vocabulary-parallel layers); keys and values only
     down to one head; norms and routers not at all. Data parallel replicates. The first pipeline stage holds the tables
     and towers, the last the output matrix. `tables_on_host` leaves look-up tables in host memory (llama.cpp);
-    `expert_multiple` pads each rank's part of the experts' width.
+    `expert_multiples` pad the experts' hidden size and each rank's part of their width.
     """
     tp, pp = layout.tensor_parallel, layout.pipeline_parallel
     experts = weights.experts / expert_ranks(layout)
-    if expert_multiple > 1 and weights.expert_width:
-        width = ceil_div(weights.expert_width, expert_cuts(layout))
-        experts = experts * round_up(width, expert_multiple) / width
+    if weights.experts:
+        hidden, width = weights.expert_shape[0], ceil_div(weights.expert_shape[1], expert_cuts(layout))
+        padded = round_up(hidden, expert_multiples[0]) * round_up(width, expert_multiples[1])
+        experts = experts * padded / (hidden * width)
     layers = weights.divided / tp + weights.replicated + experts
     for heads, size in weights.grouped:
         layers = layers + size / minimum(tp, max(1, heads))

@@ -79,6 +79,8 @@ def errors(column: str) -> list[float]:
     ],
 )
 def test_start_up_logs(column: str, median: float, most: float) -> None:
+    """Weights and bytes per token are independent checks. Activations, graphs and so the pool are not: the engine's
+    constants were read off these same logs (one GPU type, one version), which this guards but does not validate."""
     found = errors(column)
     assert len(found) > 35
     assert statistics.median(found) < median
@@ -195,12 +197,12 @@ def test_experts_inside_a_tensor_parallel_group() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "ranks", "measured"), [("gpt-oss-120b", 1, 65.2), ("gpt-oss-120b", 4, 17.2), ("gpt-oss-20b", 2, 7.0)]
+    ("name", "ranks", "measured"), [("gpt-oss-120b", 1, 65.97), ("gpt-oss-120b", 4, 17.2), ("gpt-oss-20b", 2, 7.0)]
 )
 def test_mxfp4_experts_are_padded(name: str, ranks: int, measured: float) -> None:
-    """vLLM logs: 64.4 to 66.0 GiB on one GPU, 17.2 and 7.0 GiB a rank."""
+    """vLLM logs: 65.97 GiB on one H100, 17.2 and 7.0 GiB a rank."""
     request = serve(model(f"openai/{name}"), weight_format="mxfp4", layout=Layout(tensor_parallel=ranks))
-    assert serving_memory(request).phases[0].total / GIB == pytest.approx(measured, rel=0.07)
+    assert serving_memory(request).phases[0].total / GIB == pytest.approx(measured, rel=0.02)
 
 
 def test_hybrid_blocks_are_as_large_as_a_state() -> None:
