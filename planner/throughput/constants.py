@@ -1,5 +1,7 @@
 """The few numbers of the time model that no datasheet gives, each with where it comes from and what bounds it."""
 
+from planner.workload import AttentionImplementation
+
 TAIL_WAVES = 0.25
 """Waves of tiles lost to the last, partly filled wave of a matrix product, beyond what the measured large shapes
 already lose. Bounds: 0 (stream-K) to 0.5 (uniform remainders, one tile size)."""
@@ -9,15 +11,33 @@ TILE_ROWS = 128
 SMALLEST_TILE = 16
 """Rows of the smallest tensor-core tile: fewer tokens cost as much."""
 
-FLASH_SHARE = {"Hopper": 0.5, "Blackwell": 0.55, "Blackwell Ultra": 0.55}
+SUSTAINED = {"Ampere": 0.90, "Hopper": 0.80, "Blackwell": 0.80, "Blackwell Ultra": 0.80}
+SUSTAINED_DEFAULT = 0.95
+"""Rate of large products in hours of training over that of a short benchmark: random operands switch more transistors
+than a benchmark's and hold the card at its power limit. Bounds: 0.75 to 1. Median over published runs on data-centre
+cards (llm-foundry on A100 and H100, Megatron-LM and fms-acceleration on A100); GeForce and workstation cards, whose
+benchmark figures are long runs at the power limit already, keep 0.95."""
+
+FLASH_SHARE = {
+    AttentionImplementation.FLASH: {"Hopper": 0.42, "Blackwell": 0.4, "Blackwell Ultra": 0.4},
+    AttentionImplementation.SDPA: {"Hopper": 0.55, "Blackwell": 0.55, "Blackwell Ultra": 0.55},
+}
 FLASH_SHARE_DEFAULT = 0.72
 """Rate of fused attention over that of large products, forward, head size 128. FlashAttention-2 reaches 190-225 of
-A100's 258 TFLOP/s, but 300-370 of H100's 755 as it lacks Hopper's asynchronous copies; FlashAttention-3 and cuDNN
-reach 500-650 (arXiv:2307.08691 section 4, arXiv:2407.08608 section 4.1). Blackwell: as Hopper, rounded up."""
+A100's 258 TFLOP/s, but 300-370 of H100's 755 as it lacks Hopper's asynchronous copies; cuDNN, which PyTorch picks
+there, and FlashAttention-3 reach 400-600 (arXiv:2307.08691 section 4, arXiv:2407.08608 section 4.1). Blackwell: as
+Hopper."""
 FLASH_BACKWARD = 0.8
 """Backward rate of fused attention over its forward rate: 170-190 against 190-225 TFLOP/s on A100 (same sources)."""
 HALF_RATE_HEAD = 32
 """Head size d reaches d / (d + 32) of the limit: 64 runs at 5/6 of 128's rate (same sources)."""
+
+ADAPTER_TILE = 64
+"""Columns that a product with a low-rank factor costs at least: the narrowest tile of cuBLAS's kernels."""
+
+ELEMENTWISE_SHARE = 0.8
+"""Bandwidth share of element-wise kernels against a long pure read: they mix reads with writes (bus turn-around), and
+many start and drain within tens of microseconds. Bounds: 0.6 to 1."""
 
 EAGER_SCORE_BYTES = (13.0, 20.0)
 """Bytes moved per attention score by unfused attention, forward and backward: scores written, scaled, masked and

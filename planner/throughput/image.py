@@ -7,8 +7,14 @@ from planner.throughput.precision import Widths
 from planner.throughput.roofline import Machine
 from planner.workload import Training
 
-CONVOLUTION_SHARE = 0.55
-"""Rate of convolutions over that of large matrix products: small channel counts leave tensor cores part empty."""
+PRODUCT_SHARE = 0.9
+"""Rate of the convolutions of a network with much arithmetic per activation over that of large matrix products."""
+HALF_INTENSITY = 150.0
+"""Multiply-accumulates per activation at which convolutions reach half of that: few channels leave tensor cores part
+empty, and depthwise convolutions do not use them. ResNet-50 has 370, ViT-B 740, EfficientNet-B0 60."""
+DEPTHWISE_INTENSITY = 80.0
+"""Intensity at which activations cost twice their passes: networks below it are chains of depthwise convolutions,
+gates and squeeze layers, each a kernel of its own."""
 ACTIVATION_PASSES = (6.0, 9.0)
 """Times that each activation element is moved, forward and backward: written by the convolution, normalised (two reads
 and a write), activated (read, write); backward reads them again and writes gradients."""
@@ -30,7 +36,9 @@ def image_pass(request: Training, on: Machine, sizes: Widths) -> Pass:
     if costs is None:
         raise ValueError(f"{request.model.id}: neither layers nor image costs")
     images = request.micro_batch_size * native_scale(request.model, request.image_size)
-    products = 2 * costs.multiply_accumulates * images / (on.flops * CONVOLUTION_SHARE)
+    intensity = costs.multiply_accumulates / costs.activation_elements
+    share = PRODUCT_SHARE * intensity / (intensity + HALF_INTENSITY)
+    products = 2 * costs.multiply_accumulates * images / (on.flops * share)
     forward, backward = FUSED_PASSES if request.compiled else ACTIVATION_PASSES
-    moved = costs.activation_elements * images * sizes.inner / on.bandwidth
+    moved = costs.activation_elements * images * sizes.inner / on.bandwidth * (1 + DEPTHWISE_INTENSITY / intensity)
     return Pass(products, 0.0, 0.0, 0.0, forward * moved, backward * moved)

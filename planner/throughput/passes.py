@@ -7,11 +7,12 @@ from planner.throughput import constants
 from planner.throughput.elementwise import CAST, LOSS, elementwise_bytes
 from planner.throughput.operators import ModelWork, Product, StackWork
 from planner.throughput.precision import Widths
-from planner.throughput.roofline import Machine, eager_seconds, flash_seconds, gemm_seconds, product_seconds
+from planner.throughput.roofline import Machine, eager_seconds, flash_seconds, gemm_seconds, machine, product_seconds
 from planner.workload import AttentionImplementation, BaseFormat, LossPath, Method, MethodKind, Training
 
-ADAPTER_BYTES = (10.0, 16.0)
-"""Bytes per input and output element of an adapted matrix, one pass: input read and cast, product added, scaled."""
+ADAPTER_BYTES = ((10.0, 16.0), (2.0, 12.0), (2.0, 6.0))
+"""Bytes per input and output element of an adapted matrix, one pass: fp32 adapters without autocast (input read and
+cast, product scaled, added); 16-bit adapters; the same compiled, with scaling and sum in one kernel."""
 _BASE_BITS = {BaseFormat.NF4: 4.127, BaseFormat.INT8: 8.0, BaseFormat.GPTQ4: 4.16}
 _ADAPTED = {
     "attention": frozenset({"q", "k", "v", "o", "qkv", "q_a", "q_b", "kv_a", "kv_b"}),
@@ -53,17 +54,17 @@ def stack_pass(request: Training, work: StackWork, on: Machine, sizes: Widths, t
     forward_bytes, backward_bytes = elementwise_bytes(
         work.elementwise, sizes.residual, sizes.inner, request.compiled, tensor, residual_split, request.dropout
     )
-    extra = _cast_bytes(work, sizes) / tensor + _adapter_bytes(request.method, work) / tensor
-    scan = work.scan_flops * tokens / tensor / on.flash_flops
-    forward = tokens * (forward_bytes + extra) / on.bandwidth
-    forward += _dequantise_seconds(request.method, work, on, tensor)
+    extra = _cast_bytes(work, sizes) / tensor + _adapter_bytes(request, work) / tensor
+    scan = work.scan_flops * tokens / tensor / (constants.FLASH_SHARE_DEFAULT * on.sixteen_bit_flops)
+    forward = tokens * (forward_bytes + extra) / on.streaming
+    forward += _dequantise_seconds(request.method, work, on, tensor) + _adapter_seconds(request, work, tokens)
     return Pass(
         products=products + scan,
         last_product=0.0 if work.normed_output else last,
         attention=attention,
         attention_backward=backward,
         elementwise=forward,
-        elementwise_backward=forward + tokens * (backward_bytes - forward_bytes) / on.bandwidth,
+        elementwise_backward=forward + tokens * (backward_bytes - forward_bytes) / on.streaming,
     )
 
 
@@ -79,7 +80,7 @@ def _attention_seconds(
             forward += eager_seconds(on, core, tokens, keys, share, scale * ahead)
             backward += eager_seconds(on, core, tokens, keys, 2 * share, scale * back / 2)
         else:
-            once = flash_seconds(on, core, tokens, keys, share)
+            once = flash_seconds(on, core, tokens, keys, share, request.attention)
             forward += once
             backward += 2.5 * once / constants.FLASH_BACKWARD  # five products against two
     return forward, backward
@@ -92,12 +93,32 @@ def _cast_bytes(work: StackWork, sizes: Widths) -> float:
     return CAST * sum(p.layers * p.inputs for p in work.products if p.inputs == work.hidden and not p.routed)
 
 
-def _adapter_bytes(method: Method, work: StackWork) -> float:
+def _fp32_adapters(request: Training) -> bool:
+    """Whether low-rank products run in fp32: adapters kept so, and no autocast over them."""
+    return request.method.adapter_fp32 and "amp" not in request.precision.value
+
+
+def _adapter_bytes(request: Training, work: StackWork) -> float:
     """Bytes per token and pass that low-rank adapters move beside the frozen products."""
+    method = request.method
     if method.kind not in _LOW_RANK:
         return 0.0
-    inward, outward = ADAPTER_BYTES
+    inward, outward = ADAPTER_BYTES[0 if _fp32_adapters(request) else 1 + request.compiled]
     return sum(p.layers * (inward * p.inputs + outward * p.outputs) for p in work.products if is_adapted(method, p))
+
+
+def _adapter_seconds(request: Training, work: StackWork, tokens: Number) -> Number:
+    """Seconds of the low-rank products of one forward pass: 2 T (k + n) r FLOPs, r no less than a tile.
+
+    Adapters in fp32 run outside the tensor cores unless autocast covers them.
+    """
+    method = request.method
+    if method.kind not in _LOW_RANK:
+        return 0.0
+    dtype = "fp32" if _fp32_adapters(request) else "bf16"
+    rate = machine(request.cluster.gpu, dtype, True).flops
+    widths = sum(p.layers * (p.inputs + p.outputs) for p in work.products if is_adapted(method, p))
+    return 2 * tokens * widths * maximum(method.rank, constants.ADAPTER_TILE) / rate / request.layout.tensor_parallel
 
 
 def is_adapted(method: Method, product: Product) -> bool:
@@ -124,7 +145,7 @@ def head_seconds(request: Training, work: ModelWork, on: Machine, tokens: Number
     seconds = gemm_seconds(on, rows, work.head.inputs, outputs, 2.0, 2.0)
     if request.loss is LossPath.FUSED:
         seconds = seconds * 4 / 3  # logits are computed again for the backward pass
-    return seconds, LOSS[request.loss] * tokens * outputs / on.bandwidth
+    return seconds, LOSS[request.loss] * tokens * outputs / on.streaming
 
 
 def host_seconds(request: Training, depth: Number, recomputed: Number, backward_share: Number) -> Number:

@@ -9,6 +9,7 @@ from planner.numeric import Number, maximum, minimum
 from planner.result import Status, worst
 from planner.throughput import constants
 from planner.throughput.operators import AttentionCore, Product
+from planner.workload import AttentionImplementation
 
 DEFAULT_UNITS = 100
 """Processors of a card whose number is unknown: it only sets the loss of partly filled waves."""
@@ -22,26 +23,39 @@ class Machine:
     peak: float
     flops: float
     bandwidth: float
-    flash_flops: float
+    sixteen_bit_flops: float  # large products in 16 bits (or in `dtype` where that is wider): what attention uses
+    architecture: str
     units: int
     status: Status
 
+    @property
+    def streaming(self) -> float:
+        """Bytes/s of element-wise kernels, which read and write."""
+        return constants.ELEMENTWISE_SHARE * self.bandwidth
+
 
 @lru_cache(maxsize=4096)
-def machine(gpu: Gpu, dtype: str) -> Machine:
-    """The accelerator computing in `dtype`. Raises `InputError` where its peak or bandwidth is unknown."""
+def machine(gpu: Gpu, dtype: str, sustained: bool = False) -> Machine:
+    """The accelerator computing in `dtype`; `sustained`: for hours, as in training. Raises `InputError` where its peak or bandwidth is unknown."""
     flops, bandwidth = attainable_flops(gpu, dtype), attainable_bandwidth(gpu)
-    share = constants.FLASH_SHARE.get(gpu.architecture, constants.FLASH_SHARE_DEFAULT)
     half = attainable_flops(gpu, dtype if dtype in ("fp32", "tf32", "fp16", "bf16") else _sixteen_bit(gpu))
     return Machine(
         dtype=executed_dtype(gpu, dtype),
         peak=gpu.peaks[executed_dtype(gpu, dtype)],
-        flops=flops.rate,
+        flops=flops.rate * (sustained_share(gpu) if sustained else 1.0),
         bandwidth=bandwidth.rate,
-        flash_flops=share * half.rate,
+        sixteen_bit_flops=half.rate,
+        architecture=gpu.architecture,
         units=gpu.sm_count or DEFAULT_UNITS,
         status=worst((flops.status, bandwidth.status)),
     )
+
+
+def sustained_share(gpu: Gpu) -> float:
+    """Rate over hours over that of a short benchmark: power-limited data-centre cards clock down."""
+    if "HBM" not in gpu.memory_type:
+        return constants.SUSTAINED_DEFAULT
+    return constants.SUSTAINED.get(gpu.architecture, constants.SUSTAINED_DEFAULT)
 
 
 def _sixteen_bit(gpu: Gpu) -> str:
@@ -94,15 +108,24 @@ def touched_experts(experts: int, active: float, tokens: Number) -> Number:
     return maximum(minimum(active, experts), experts * (1 - (1 - active / experts) ** tokens))
 
 
-def flash_seconds(on: Machine, core: AttentionCore, queries: Number, keys: Number, heads_share: Number) -> Number:
+def flash_seconds(
+    on: Machine,
+    core: AttentionCore,
+    queries: Number,
+    keys: Number,
+    heads_share: Number,
+    kernel: AttentionImplementation = AttentionImplementation.SDPA,
+) -> Number:
     """Seconds of fused attention, forward, in all layers of `core`: masked and out-of-window blocks are skipped.
 
     A causal mask leaves half the pairs; a window w leaves w keys for each query.
     """
     pairs = queries * _mean_keys(core, keys)
     head = core.key_dim
-    rate = on.flash_flops * head / (head + constants.HALF_RATE_HEAD) * (128 + constants.HALF_RATE_HEAD) / 128
-    return core.layers * core.flops_per_pair * heads_share * pairs / minimum(rate, on.flops)
+    shares = constants.FLASH_SHARE[kernel]
+    limit = shares.get(on.architecture, constants.FLASH_SHARE_DEFAULT) * on.sixteen_bit_flops
+    rate = limit * head / (head + constants.HALF_RATE_HEAD) * (128 + constants.HALF_RATE_HEAD) / 128
+    return core.layers * core.flops_per_pair * heads_share * pairs / min(rate, on.sixteen_bit_flops)
 
 
 def _mean_keys(core: AttentionCore, keys: Number) -> Number:

@@ -49,7 +49,7 @@ def training_speed(request: Training) -> Speed | None:
     """
     sizes = widths(request)
     try:
-        on = machine(request.cluster.gpu, sizes.compute)
+        on = machine(request.cluster.gpu, sizes.compute, True)
     except InputError:
         return None
     micro = _micro_batch(request, on, sizes)
@@ -63,7 +63,7 @@ def training_speed(request: Training) -> Speed | None:
     waiting = _input_seconds(request, running)
     parts = (
         terms.COMPUTE.term(steps * micro.compute, rate=on.flops, peak=on.peak, dtype=on.dtype),
-        terms.ATTENTION.term(steps * micro.attention, rate=on.flash_flops),
+        terms.ATTENTION.term(steps * micro.attention, rate=on.sixteen_bit_flops),
         terms.ELEMENTWISE.term(steps * micro.elementwise, bandwidth=on.bandwidth),
         terms.RECOMPUTE.term(steps * micro.recompute),
         terms.COMMUNICATION.term(communication),
@@ -184,7 +184,7 @@ def _micro_batch(request: Training, on: Machine, sizes: Widths) -> _Micro:
 
 def _head(request: Training, on: Machine) -> tuple[Number, Number]:
     tokens = request.micro_batch_size * sequence_tokens(request) / request.layout.context_parallel
-    sixteen = on if on.dtype != "fp8" else machine(request.cluster.gpu, "bf16")
+    sixteen = on if on.dtype != "fp8" else machine(request.cluster.gpu, "bf16", True)
     return head_seconds(request, model_work(request.model), sixteen, tokens)
 
 
