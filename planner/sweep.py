@@ -71,10 +71,11 @@ def over_length(request: Request) -> Curve:
 
 def _lengths(request: Request) -> list[int]:
     """Doublings around the present length, up to what the model's positions allow."""
-    serving = isinstance(request, Serving)
-    present = int(request.input_tokens if serving else request.sequence_length)
-    longest = (request.model.max_positions or 131_072) - (int(request.output_tokens) if serving else 0)
-    degree = 1 if serving else 2 * int(request.layout.context_parallel)
+    longest, degree = request.model.max_positions or 131_072, 1
+    if isinstance(request, Serving):
+        present, longest = int(request.input_tokens), longest - int(request.output_tokens)
+    else:
+        present, degree = int(request.sequence_length), 2 * int(request.layout.context_parallel)
     steps = [length for length in doublings(present, lowest=128) if length <= longest and length % degree == 0]
     return sorted({present, *steps})
 
@@ -112,8 +113,8 @@ def doublings(present: Any, *, lowest: int = 1) -> list[int]:
 
 
 def _curve(request: Request, field: str, values: Sequence[int]) -> Curve:
-    changed: Any = dataclasses.replace(request, **{field: np.asarray(values, dtype=np.float64)})
-    return _read(estimate(changed), values, int(getattr(request, field)))
+    array: dict[str, Any] = {field: np.asarray(values, dtype=np.float64)}
+    return _read(estimate(dataclasses.replace(request, **array)), values, int(getattr(request, field)))
 
 
 def _read(result: Estimate, values: Sequence[int], present: int) -> Curve:

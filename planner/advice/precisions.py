@@ -9,7 +9,7 @@ from planner.plan.request import request_of
 from planner.plan.table import BY_ID
 from planner.result import Estimate, InputError, Problem
 
-USUAL_FORMATS = ("bf16", "fp8", "int8", "awq-int4", "gptq-int4", "nf4", "mxfp4", "nvfp4", "q8_0", "q4_k_m")
+USUAL_FORMATS = ("bf16", "fp8", "int8", "awq-int4", "gptq-int4", "nf4", "mxfp4", "nvfp4", "gguf-q8_0", "gguf-q4_k_m")
 """Weight formats worth a row; the full list is in the input's menu."""
 
 

@@ -63,7 +63,7 @@ def _row(path: str, kv_dtype: str, context: int) -> dict[str, Any]:
         "total_parameters": spec.total_parameters,
         "active_parameters": spec.active_parameters,
         "kv_bytes_per_token": float(kv_bytes_per_token(spec, kv_dtype)),
-        "state_bytes_per_sequence": float(state_bytes(spec, kv_dtype)),
+        "state_bytes_per_sequence": float(state_bytes(spec)),
         "kv_bytes_at_context": float(kv_bytes(spec, context, kv_dtype)),
         "components": components(spec),
         "status": "assumed" if spec.assumed else "recorded" if spec.recorded_parameters is not None else "exact",

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from planner.numeric import Number
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gpu:
@@ -73,7 +75,7 @@ class Cluster:
     """Equal GPUs in equal nodes. `gpus` may be an array (a curve against the number of GPUs)."""
 
     gpu: Gpu
-    gpus: object = 1  # Number
+    gpus: Number = 1
     gpus_per_node: int = 8
     intra_node: Link | None = None  # None: the GPU's own default (NVLink where it has it, else PCIe)
     inter_node: Link | None = None  # None: 400 Gb/s InfiniBand per GPU for data-centre GPUs, else 100 Gb/s Ethernet
