@@ -1,10 +1,10 @@
-"""Saved activations: all layers of a stage, by recomputation and micro-batches in flight; and one layer's working set."""
+"""Saved activations of a stage, by recomputation and micro-batches in flight, and one layer's working set."""
 
 from dataclasses import dataclass
 
-from planner.memory.layers import LayerSaved, layer_saved, outside_saved, tokens_of
+from planner.memory.layers import LayerSaved, layer_saved, outside_saved
 from planner.memory.path import Path
-from planner.memory.saved import Saved, Shape
+from planner.memory.saved import Shape
 from planner.memory.sharding import Stage
 from planner.models.spec import ModelTask, Stack, StackKind
 from planner.numeric import Number, maximum, minimum
@@ -135,12 +135,8 @@ def _trained(request: Training, count: int) -> Number:
 
 
 def _image_activations(request: Training, path: Path) -> Activations:
-    """A convolutional network by its activation count; backward needs one more tensor of its widest stage, about 1/8."""
+    """A convolutional network by its activation count."""
     image = request.model.image
-    assert image is not None
-    elements = image.activation_elements * image_scale(request) * request.micro_batch_size
+    elements = (image.activation_elements if image else 0) * image_scale(request) * request.micro_batch_size
     saved = CONVOLUTION_TENSORS * path.bytes.compute * elements
     return Activations(saved, 0)
-
-
-__all__ = ["ACTIVATIONS", "RECOMPUTED", "Activations", "Saved", "activations", "tokens_of"]

@@ -56,7 +56,7 @@ def _dtypes(precision: TrainingPrecision, kind: MethodKind, upcast: bool, adapte
         master=0 if adapters else master,
         gathered=compute,
         autocast=precision in _AUTOCAST,
-        weight_copies=precision in (_P.AMP_BF16, _P.AMP_FP16) and not sharded and not adapters,
+        weight_copies=precision in (_P.AMP_BF16, _P.AMP_FP16) and not sharded,
     )
 
 

@@ -18,7 +18,7 @@ BUCKETS = Formula(
     id="mem.buckets",
     unit="bytes",
     latex=r"g \min(P_{\text{trained}}, P_{\text{bucket}})",
-    source="PyTorch DDP without gradient_as_bucket_view copies every gradient; DeepSpeed reduce_bucket_size 5e8 elements",
+    source="PyTorch DDP without gradient_as_bucket_view copies every gradient; DeepSpeed reduce_bucket_size 5e8",
 )
 
 ZERO_BUCKET_ELEMENTS = 5e8

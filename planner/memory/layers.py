@@ -61,7 +61,7 @@ def _part_saved(path: Path, part: Mixer | FeedForward | MixtureOfExperts, vision
         return feed_forward_saved(path, part)
     if isinstance(part, MixtureOfExperts):
         return experts_saved(path, part)
-    return mixer_saved(path, part, path.bytes.residual, vision)
+    return mixer_saved(path, part, vision)
 
 
 def _feed_forward_extra(path: Path, part: FeedForward | MixtureOfExperts) -> float:
@@ -93,10 +93,9 @@ def layer_saved(path: Path, layer: Layer, vision: bool = False) -> LayerSaved:
     if path.method is MethodKind.ADAPTER:  # two bottlenecks: input, and both sides of the activation
         size = path.bytes.trained
         kept += Saved(whole=2 * size * layer.hidden, rank=4 * size)
-    core = sum((Saved(scores=found.scores) for found in (kept,)), NOTHING)
     return LayerSaved(
         kept=kept,
-        attention_core=core,
+        attention_core=Saved(scores=kept.scores),
         boundary=Saved(whole=source * layer.hidden),
         feed_forward=feed_forward,
         feed_forward_extra=Saved(split=sum(_feed_forward_extra(path, part) for part in layer.feed_forwards)),

@@ -60,7 +60,7 @@ def loss_bytes(loss: LossPath, path: Path, softcap: bool) -> LossBytes:
 
 
 def logit_count(request: Training) -> Number:
-    """Logits of one micro-batch on one GPU: only the last stage has them, and tensor parallel divides the vocabulary."""
+    """Logits of one micro-batch on one GPU of the last stage; tensor parallel divides the vocabulary."""
     model = request.model
     width = vocabulary_of(model, request.fine_tuning)
     if not width or model.text_stack is None:

@@ -25,7 +25,7 @@ def kernel_of(path: Path, grouped: bool, unequal: bool, head_dim: int) -> str:
 
 
 def _scores(path: Path, upcast: bool, softcap: bool) -> float:
-    """Bytes per query, key and head that unfused attention keeps: softmax, the copy that multiplies V, dropout, tanh."""
+    """Bytes per query, key and head of unfused attention: softmax, the copy that multiplies V, dropout, tanh."""
     size = path.bytes.compute
     raised = size == 2 and (upcast or path.bytes.autocast)
     softmax = 4 if raised else size
@@ -57,8 +57,8 @@ def _kept_by_kernel(path: Path, part: Attention, vision: bool) -> Saved:
     return found
 
 
-def attention_saved(path: Path, part: Attention, source: int, vision: bool = False) -> Saved:
-    """What an attention keeps, its input's copies included; `source` is that input's bytes per element."""
+def attention_saved(path: Path, part: Attention, vision: bool = False) -> Saved:
+    """What an attention keeps, the input that its first products share left out."""
     size, out = path.bytes.compute, part.linears[-1]
     queries, values = part.heads * part.head_dim, part.heads * part.v_dim
     kernel = kernel_of(path, part.kv_heads != part.heads, part.v_dim != part.head_dim, part.head_dim)
@@ -78,18 +78,20 @@ def attention_saved(path: Path, part: Attention, source: int, vision: bool = Fal
     return found
 
 
-def latent_attention_saved(path: Path, part: LatentAttention, source: int) -> Saved:
+def latent_attention_saved(path: Path, part: LatentAttention) -> Saved:
     """Multi-head latent attention: queries and keys are joined from a latent and a rotary part, so both are new."""
     size = path.bytes.compute
     queries, values = part.heads * part.qk_head_dim, part.heads * part.v_head_dim
     kernel = kernel_of(path, False, part.v_head_dim != part.qk_head_dim, part.qk_head_dim)
-    padded = queries if path.attention is AttentionImplementation.FLASH else values
-    found = Saved(split=size * (2 * queries + part.heads * (part.qk_nope_head_dim + part.v_head_dim)))
+    product = part.heads * (part.qk_nope_head_dim + part.v_head_dim)  # of which the values are a slice
     if kernel == "math":
-        found += Saved(scores=part.heads * _scores(path, True, False))
-    else:
-        found += Saved(split=size * padded + STATISTIC * part.heads)
-    found += divided_input(path, values, size, part.linears[-1])
+        found = Saved(split=size * (2 * queries + product), scores=part.heads * _scores(path, True, False))
+    elif kernel == "efficient":
+        found = Saved(split=size * (2 * queries + product + values) + STATISTIC * part.heads)
+    else:  # values are padded to the queries' width, and the result is cut back
+        found = Saved(split=size * 4 * queries + STATISTIC * part.heads)
+    out = next(linear for linear in part.linears if linear.role == "o")
+    found += divided_input(path, values, size, out, held=kernel == "efficient")
     for norm in part.norms:
         found += Saved(whole=norm_saved(path, norm, path.bytes.output))
     for linear in part.linears:
@@ -108,12 +110,12 @@ def recurrent_saved(path: Path, part: Recurrent) -> Saved:
     return found
 
 
-def mixer_saved(path: Path, part: Mixer, source: int, vision: bool) -> Saved:
+def mixer_saved(path: Path, part: Mixer, vision: bool) -> Saved:
     """What a mixer keeps, the input that its first products share left out."""
     if isinstance(part, Attention):
-        return attention_saved(path, part, source, vision)
+        return attention_saved(path, part, vision)
     if isinstance(part, LatentAttention):
-        return latent_attention_saved(path, part, source)
+        return latent_attention_saved(path, part)
     return recurrent_saved(path, part)
 
 
@@ -123,5 +125,3 @@ def score_gradients(path: Path, part: Mixer) -> float:
         return 0.0
     kernel = kernel_of(path, part.kv_heads != part.heads, part.v_dim != part.head_dim, part.head_dim)
     return float(part.heads * (path.bytes.compute + 4)) if kernel == "math" else 0.0
-
-

@@ -20,7 +20,7 @@ TEMPORARY = Formula(
     id="mem.optimizer.temporary",
     unit="bytes",
     latex=r"c_{\text{all}} s P_{\text{trained}} / N_{\text{shard}} + c_{\text{one}} s P_{\text{largest}}",
-    source="temporaries of torch.optim's step: foreach copies every state once for the square root, the loop one tensor's",
+    source="temporaries of torch.optim's step: foreach copies a state of all tensors, the loop that of one tensor",
 )
 
 _K = OptimizerKind

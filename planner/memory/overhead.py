@@ -26,7 +26,7 @@ CONTEXT = Formula(
     id="mem.context",
     unit="bytes",
     latex=r"M_{\text{context}}",
-    source="CUDA context and loaded kernels under lazy loading: 300 to 600 MiB (assumed; 720 to 1340 MiB before CUDA 11.7)",
+    source="CUDA context and kernels under lazy loading: 300 to 600 MiB, assumed; before CUDA 11.7 720 to 1340 MiB",
 )
 NCCL = Formula(
     id="mem.nccl",
@@ -38,7 +38,7 @@ WORKSPACE = Formula(
     id="mem.workspace",
     unit="bytes",
     latex=r"M_{\text{cuBLAS}} + M_{\text{cuBLASLt}}",
-    source="cuBLAS 8519680 B a handle (discuss.pytorch.org 178671); cuBLASLt 32 MiB on Hopper, 4 MiB before (PyTorch 120925)",
+    source="cuBLAS 8519680 B a handle (discuss.pytorch.org 178671); cuBLASLt 32 MiB on Hopper, else 4 (PyTorch 120925)",
 )
 
 CONTEXT_BYTES = 500 * MIB
@@ -56,17 +56,14 @@ arXiv 2304.11277, section 3.4)."""
 
 
 def gathered(request: Training, path: Path, held: Weights, backward: bool) -> Number:
-    """Unsharded units alive: the root (embedding, head) all along; in backward also a layer and its gradients."""
+    """Bytes of unsharded units: the root (embedding, head) and a layer all along; in backward the layer's gradients."""
     layout = request.layout
     if not (layout.sharding.divides_parameters or layout.offload_parameters is not Offload.NONE):
         return 0
     compute = path.bytes.gathered
-    found = held.local.ends * compute
-    if backward:
-        found = found + layer_elements(request, held) * _gathered_matrix(path, held)
-        if path.trains_base:
-            found = found + layer_elements(request, held) * compute
-    return found
+    layer = layer_elements(request, held)
+    found = held.local.ends * compute + layer * _gathered_matrix(path, held)
+    return found + layer * compute if backward and path.trains_base else found
 
 
 def _gathered_matrix(path: Path, held: Weights) -> float:
@@ -99,8 +96,4 @@ def outside_terms(request: Training) -> tuple[Term, ...]:
         buffers = buffers + where(size > 2, NCCL_GROUP_BYTES, where(size > 1, NCCL_PAIR_BYTES, 0))
     hopper = (gpu.compute_capability or "0").startswith(("9", "10", "12"))
     workspace = CUBLAS_BYTES + (CUBLASLT_HOPPER_BYTES if hopper else CUBLASLT_BYTES)
-    return (
-        CONTEXT.term(CONTEXT_BYTES),
-        NCCL.term(buffers, gpus=layout.gpus),
-        WORKSPACE.term(workspace),
-    )
+    return (CONTEXT.term(CONTEXT_BYTES), NCCL.term(buffers, gpus=layout.gpus), WORKSPACE.term(workspace))

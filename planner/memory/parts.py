@@ -112,7 +112,8 @@ def experts_saved(path: Path, part: MixtureOfExperts) -> Saved:
     size = path.bytes.compute
     trained = 1 if path.trains_base else 0
     gathered = Saved(whole=part.top_k * part.hidden * size * (trained + 1))
-    router = Saved(whole=4 * part.experts + ROUTING_BYTES * part.top_k)
+    raised = 4 * part.hidden if part.router_fp32 and trained and path.bytes.residual != 4 else 0
+    router = Saved(whole=4 * part.experts + ROUTING_BYTES * part.top_k + raised)
     found = gathered + router + feed_forward_saved(path, part.expert, part.top_k)
     if part.shared:
         found += feed_forward_saved(path, part.shared)

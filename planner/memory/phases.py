@@ -11,7 +11,7 @@ from planner.memory.path import Path
 from planner.memory.sharding import Stage, counts
 from planner.memory.weights import COPIES, WEIGHTS, Weights, weights
 from planner.numeric import Number, maximum, where
-from planner.result import Phase, Term
+from planner.result import Phase
 from planner.workload import Recompute, Training
 
 
@@ -24,48 +24,41 @@ def stage_phases(request: Training, path: Path, stage: Stage) -> tuple[Phase, ..
     """
     held = weights(request, path, stage)
     kept = activations(request, path, stage)
+    layers, size = counts(request.model).layers, path.bytes.gradient
     forward, backward = logits(request, path, stage)
-    grads = gradient_bytes(request, path, held)
-    buckets = bucket_bytes(request, path, held)
+    count = logit_count(request) * stage.last
+    grads, buckets = gradient_bytes(request, path, held), bucket_bytes(request, path, held)
+    # Gradients of earlier micro-batches are there all along, else they grow over the backward pass.
     accumulated = where(request.gradient_accumulation_steps > 1, 1, 0)
     standing = (
-        WEIGHTS.term(held.base, elements=held.local.dense + held.local.experts, bytes_per_element=held.bytes_per_matrix),
+        WEIGHTS.term(held.base, elements=held.local.total, bytes_per_element=held.bytes_per_matrix),
         ADAPTER.term(held.adapter, bytes_per_element=path.bytes.trained),
         OPTIMIZER.term(state_bytes(request, path, held), trained=held.trained + held.trained_experts),
+        BATCH.term(batch_bytes(request)),
     )
-    batch = BATCH.term(batch_bytes(request))
-    saved = ACTIVATIONS.term(kept.saved, layers=counts(request.model).layers, in_flight=stage.in_flight)
-    collected = ACTIVATIONS.term(kept.saved + kept.held, layers=saved.inputs["layers"], in_flight=stage.in_flight)
-    old = GRADIENTS.term(grads * accumulated, bytes_per_element=path.bytes.gradient)
-    old_buckets = BUCKETS.term(buckets * accumulated)
-    root = GATHERED.term(gathered(request, path, held, backward=False))
-    unit = GATHERED.term(gathered(request, path, held, backward=True))
-    count = logit_count(request) * stage.last
-    copies, layer_copies = _copies(request, held)
+    old = (GRADIENTS.term(grads * accumulated, bytes_per_element=size), BUCKETS.term(buckets * accumulated))
+    new = (GRADIENTS.term(grads, bytes_per_element=size), BUCKETS.term(buckets))
+    saved = ACTIVATIONS.term(kept.saved, layers=layers, in_flight=stage.in_flight)
+    collected = ACTIVATIONS.term(kept.saved + kept.held, layers=layers, in_flight=stage.in_flight)
+    unit = GATHERED.term(gathered(request, path, held, backward=False))
+    units = GATHERED.term(gathered(request, path, held, backward=True))
+    copies = _copies(request, held)
     end = _end_of_backward(request, path, held, kept.working)
-    done, done_buckets = GRADIENTS.term(grads, bytes_per_element=path.bytes.gradient), BUCKETS.term(buckets)
     return (
-        _phase("forward", *standing, saved, LOGITS.term(forward, logits=count), batch, root, old, old_buckets, copies[0]),
-        _phase("loss", *standing, saved, LOGITS.term(backward, logits=count), batch, root, old, old_buckets, copies[1]),
-        _phase(
-            "backward", *standing, collected, RECOMPUTED.term(kept.working), batch, unit, old, old_buckets, layer_copies
-        ),
-        _phase("gradients", *standing, done, done_buckets, RECOMPUTED.term(end), batch, unit),
-        _phase("optimizer", *standing, done, done_buckets, TEMPORARY.term(temporary_bytes(request, path, held)), batch),
+        Phase("forward", (*standing, *old, saved, LOGITS.term(forward, logits=count), unit, COPIES.term(copies[0]))),
+        Phase("loss", (*standing, *old, saved, LOGITS.term(backward, logits=count), unit, COPIES.term(copies[1]))),
+        Phase("backward", (*standing, *old, collected, RECOMPUTED.term(kept.working), units, COPIES.term(copies[2]))),
+        Phase("gradients", (*standing, *new, RECOMPUTED.term(end), units)),
+        Phase("optimizer", (*standing, *new, TEMPORARY.term(temporary_bytes(request, path, held)))),
     )
 
 
-def _phase(id: str, *terms: Term) -> Phase:
-    return Phase(id, terms)
-
-
-def _copies(request: Training, held: Weights) -> tuple[tuple[Term, Term], Term]:
-    """Autocast's copies: all in the forward pass; in backward those that saved tensors hold."""
+def _copies(request: Training, held: Weights) -> tuple[Number, Number, Number]:
+    """Bytes of autocast's copies in forward, loss and backward: all at first, then those that saved tensors hold."""
     if request.recompute is Recompute.FULL:
         layers = maximum(1, counts(request.model).layers / request.layout.pipeline_parallel)
-        layer = (held.copies - held.head_copy) / layers
-        return (COPIES.term(held.copies), COPIES.term(held.head_copy)), COPIES.term(layer)
-    return (COPIES.term(held.copies), COPIES.term(held.copies)), COPIES.term(held.copies - held.head_copy)
+        return held.copies, held.head_copy, (held.copies - held.head_copy) / layers
+    return held.copies, held.copies, held.copies - held.head_copy
 
 
 def _end_of_backward(request: Training, path: Path, held: Weights, working: Number) -> Number:

@@ -137,6 +137,11 @@ class Local:
         """All but the routed experts."""
         return self.matrices + self.small + self.ends
 
+    @property
+    def total(self) -> Number:
+        """All elements."""
+        return self.dense + self.experts
+
 
 def local(request: Training, stage: Stage) -> Local:
     """Elements on one GPU of `stage`."""

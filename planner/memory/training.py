@@ -13,7 +13,6 @@ from planner.numeric import Number, maximum, minimum, where
 from planner.result import Memory, Phase, Term, total
 from planner.workload import Training
 
-
 STANDING = frozenset({WEIGHTS.id, ADAPTER.id, OPTIMIZER.id})
 """Terms that stay from step to step."""
 
@@ -36,10 +35,7 @@ def training_memory(request: Training) -> Memory:
     standing = sum(term.value for term in phases[0].terms if term.id in STANDING)
     reserve = reserve_bytes(request, allocated - standing, idle, capacity - allocated - total(outside))
     return Memory(
-        phases=phases,
-        reserve=RESERVE.term(reserve, allocated=allocated, idle=idle),
-        outside=outside,
-        capacity=capacity,
+        phases=phases, reserve=RESERVE.term(reserve, allocated=allocated, idle=idle), outside=outside, capacity=capacity
     )
 
 

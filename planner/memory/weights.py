@@ -63,6 +63,7 @@ def weights(request: Training, path: Path, stage: Stage) -> Weights:
     if layout.offload_parameters is not Offload.NONE:
         base = base * 0
     head = _head(request, stage)
+    head_copy = head if b.weight_copies or b.output > b.compute else 0
     trained, experts_trained = (elements.dense, elements.experts) if path.trains_base else (added, 0)
     if path.method is MethodKind.FROZEN:
         share = trained_share(request)
@@ -74,8 +75,8 @@ def weights(request: Training, path: Path, stage: Stage) -> Weights:
         bytes_per_other=other,
         base=base,
         adapter=adapter,
-        copies=(elements.matrices + elements.experts + head) * b.compute if b.weight_copies else 0,
-        head_copy=head * b.compute if b.weight_copies else 0,
+        copies=((elements.matrices + elements.experts) * b.weight_copies + head_copy) * b.compute,
+        head_copy=head_copy * b.compute,
         trained=trained,
         trained_experts=experts_trained,
     )

@@ -308,6 +308,7 @@ class MixtureOfExperts:
     shared: FeedForward | None = None
     shared_gate: bool = False  # a hidden -> 1 gate on the shared expert
     router_bias: bool = False
+    router_fp32: bool = False  # the router's product runs in fp32, on a copy of its input (DeepSeek)
     extras: tuple[Extra, ...] = ()  # e.g. score-correction bias
     extra_linears: tuple[Linear, ...] = ()  # e.g. latent down/up projections around the experts
 

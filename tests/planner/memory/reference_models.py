@@ -8,8 +8,8 @@ from planner.models.spec import (
     Embedding,
     FeedForward,
     ImageCosts,
-    Layer,
     LatentAttention,
+    Layer,
     Linear,
     MixtureOfExperts,
     ModelSpec,
@@ -64,7 +64,15 @@ SHAPES = {
         tied=True,
     ),
     "gemma-3-1b": Shape(
-        hidden=1152, layers=26, heads=4, kv_heads=1, head_dim=256, width=6912, vocabulary=262144, kind="gemma3", tied=True
+        hidden=1152,
+        layers=26,
+        heads=4,
+        kv_heads=1,
+        head_dim=256,
+        width=6912,
+        vocabulary=262144,
+        kind="gemma3",
+        tied=True,
     ),
     "mixtral-8x7b": Shape(
         hidden=4096, layers=32, heads=32, kv_heads=8, width=14336, vocabulary=32000, experts=8, top_k=2
@@ -105,9 +113,7 @@ def reference_model(name: str) -> ModelSpec:
         costs = ImageCosts(
             parameters=25557032, multiply_accumulates=4.089e9, activation_elements=11114984.0, image_size=224
         )
-        return ModelSpec(
-            id=name, name=name, model_type="resnet", task=ModelTask.VISION, image=costs, hidden=2048
-        )
+        return ModelSpec(id=name, name=name, model_type="resnet", task=ModelTask.VISION, image=costs, hidden=2048)
     s = SHAPES[name]
     plain = s.kind in LAYER_NORM_KINDS
     norm = Norm(width=s.hidden, kind=NormKind.LAYER, bias=True) if plain else _rms(s, s.hidden)
@@ -200,6 +206,11 @@ def _feed_forward(s: Shape) -> FeedForward | MixtureOfExperts:
         return dense(s.width, s.kind == "phi3")
     if s.kind == "deepseek":
         return MixtureOfExperts(
-            hidden=s.hidden, experts=s.experts, top_k=s.top_k, expert=dense(1408, True), shared=dense(2816)
+            hidden=s.hidden,
+            experts=s.experts,
+            top_k=s.top_k,
+            expert=dense(1408, True),
+            shared=dense(2816),
+            router_fp32=True,
         )
     return MixtureOfExperts(hidden=s.hidden, experts=s.experts, top_k=s.top_k, expert=dense(s.width, True))
