@@ -91,6 +91,9 @@ PROBLEMS: dict[str, Sentence] = {
     "ambiguous-gpu": lambda text, q: (
         text.t("Several GPUs are called “{value}”.", value=str(q["value"])) + _nearest(text, q)
     ),
+    "unknown-layer": lambda text, q: text.t(
+        "{field}: layers of the kind “{value}” are not known.", field=q["field"], value=str(q["value"])
+    ),
     "unknown-cpu": lambda text, q: text.t("No CPU is called “{value}”.", value=str(q["value"])),
     "unknown-link": lambda text, q: text.t(
         "No network is called “{value}”. Known: {known}.", value=str(q["value"]), known=listed(text, q["known"])

@@ -1,0 +1,3 @@
+"""A page that fails."""
+
+raise RuntimeError("secret detail")
