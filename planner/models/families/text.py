@@ -12,4 +12,6 @@ def decoder_of(config: Config, default: str = "llama") -> ModelSpec:
     `default` is the model_type to take where the configuration names none. An unknown one is built as Llama-like.
     """
     model_type = config.text("model_type", default=default)
+    if not config.has("model_type"):
+        config = Config({**config.values, "model_type": default}, config.path)
     return BUILDERS.get(model_type, generic.build_assumed)(config)
