@@ -18,8 +18,14 @@ from planner.result import InputError, Problem
 
 __all__ = ["TensorTable", "spec_from_tensors", "table_of"]
 
-TOLERANCE = 0.02
+TOLERANCE = 0.001
 """Where the file holds more or fewer parameters than the description by more than this, the file's count is used."""
+
+DISAGREEMENT = 0.1
+"""A description inferred from names alone that misses the file's count by more than this is not believed."""
+
+FOREIGN = 0.005
+"""Nor is one that leaves out tensors of the layers with more than this share of the parameters (other mixers)."""
 
 _LAYER = re.compile(r"(?:^|\.)(?:layers|blk)\.(\d{1,5})\.(.+)\.(weight|bias)$")
 _FUSED = re.compile(r"(?:^|\.)layers\.(\d{1,5})\.(mlp\.experts\.(?:gate_up_proj|down_proj))$")
@@ -33,21 +39,29 @@ _ROLES: Mapping[str, tuple[str, ...]] = {
     "o": ("self_attn.o_proj", "attn_output"),
     "q_norm": ("self_attn.q_norm", "attn_q_norm"),
     "input_norm": ("input_layernorm", "attn_norm"),
+    "mlp_norm": ("post_attention_layernorm", "ffn_norm"),
     "pre_mlp_norm": ("pre_feedforward_layernorm",),
     "gate": ("mlp.gate_proj", "ffn_gate"),
     "up": ("mlp.up_proj", "ffn_up"),
+    "down": ("mlp.down_proj", "ffn_down"),
     "gate_up": ("mlp.gate_up_proj",),
     "router": ("mlp.gate", "block_sparse_moe.gate", "ffn_gate_inp"),
     "expert_gate": ("mlp.experts.#.gate_proj", "block_sparse_moe.experts.#.w1"),
+    "expert_up": ("mlp.experts.#.up_proj", "block_sparse_moe.experts.#.w3"),
+    "expert_down": ("mlp.experts.#.down_proj", "block_sparse_moe.experts.#.w2"),
     "experts_gate": ("ffn_gate_exps",),
+    "experts_up": ("ffn_up_exps",),
+    "experts_down": ("ffn_down_exps", "mlp.experts.down_proj"),
     "experts_gate_up": ("mlp.experts.gate_up_proj",),
-    "shared_gate": ("mlp.shared_expert.gate_proj", "mlp.shared_experts.gate_proj", "ffn_gate_shexp"),
-    "shared_expert_gate": ("mlp.shared_expert_gate",),
+    "shared_gate": ("mlp.shared_expert.gate_proj", "ffn_gate_shexp"),
+    "shared_up": ("mlp.shared_expert.up_proj", "ffn_up_shexp"),
+    "shared_down": ("mlp.shared_expert.down_proj", "ffn_down_shexp"),
+    "shared_expert_gate": ("mlp.shared_expert_gate", "ffn_gate_inp_shexp"),
 }
 _ROLE_OF = {name: role for role, names in _ROLES.items() for name in names}
 
 _EMBEDDING = re.compile(r"(?:^|\.)(embed_tokens|token_embd)\.weight$")
-_FINAL_NORM = re.compile(r"(?:^|\.)(?:(?:model|language_model)\.norm|output_norm)\.weight$")
+_FINAL_NORM = re.compile(r"(?:^|[._])(?:layer_?norm|norm|ln_f)\.weight$")
 _HEAD = re.compile(r"(?:^|\.)(lm_head|output)\.weight$")
 
 
@@ -58,7 +72,9 @@ class _Found:
     layers: set[int] = field(default_factory=set)
     weights: dict[str, int] = field(default_factory=dict)
     biases: set[str] = field(default_factory=set)
+    sparse: set[int] = field(default_factory=set)  # layers with a router
     experts: int = 0
+    foreign: dict[str, int] = field(default_factory=dict)  # elements of tensors in layers that have no known role
     embedding: Weight | None = None
     final_norm: bool = False
     head: bool = False
@@ -76,6 +92,10 @@ def _find(table: TensorTable) -> _Found:
                 found.biases.add(role)
             elif role:
                 found.weights.setdefault(role, weight.elements)
+            else:
+                found.foreign[weight.name] = weight.elements
+            if role == "router":
+                found.sparse.add(int(match[1]))
         elif _EMBEDDING.search(weight.name):
             found.embedding = weight
         else:
@@ -88,7 +108,7 @@ def _whole(found: _Found) -> bool:
     """Whether first and last tensors are there, and every layer between."""
     return (
         found.embedding is not None
-        and found.final_norm
+        and (found.final_norm or "input_norm" not in found.weights)
         and bool(found.layers)
         and len(found.layers) == max(found.layers) + 1
     )
@@ -125,6 +145,8 @@ def _mlp(config: dict[str, Any], found: _Found, hidden: int) -> None:
         return
     config.update(num_experts=experts, num_local_experts=experts, moe_intermediate_size=width)
     config.setdefault("intermediate_size", width)
+    if found.sparse:
+        config["mlp_only_layers"] = sorted(found.layers - found.sparse)
     if shared := weights.get("shared_gate"):
         config["shared_expert_intermediate_size"] = shared // hidden
 
@@ -141,6 +163,8 @@ def _model_type(found: _Found, q_outputs: int) -> str:
         return "qwen3"
     if "qkv" in weights:
         return "phi3"
+    if "up" in weights and "gate" not in weights:
+        return "arcee"  # a Llama whose MLP has no gate
     return "qwen2" if "q" in found.biases and "o" not in found.biases else "llama"
 
 
@@ -172,15 +196,16 @@ _DTYPES = {"F16": "float16", "F32": "float32", "F64": "float32"}
 def spec_from_tensors(table: TensorTable, metadata: Mapping[str, Any] | None = None, *, id: str = "") -> ModelSpec:
     """The model that the tensors make. `metadata` are configuration keys known already, which win (GGUF states them).
 
-    The file is the truth about size: where the description's count misses it by over 2 %, the file's is recorded.
+    The file is the truth about size: where the description's count misses it by over 0.1 %, the file's is recorded.
     Raises `InputError`: cannot-infer, with what is missing and the file's totals; incomplete-checkpoint where layers
     or outer tensors lie in other files.
     """
-    known, found = dict(metadata or {}), _find(table)
+    known, found = {key: value for key, value in (metadata or {}).items() if value is not None}, _find(table)
     totals: dict[str, Any] = {"total_parameters": table.total_parameters, "total_bytes": table.total_bytes}
-    if not known and found.layers and not _whole(found):
-        fail("incomplete-checkpoint", len(table.names), layers=len(found.layers), **totals)
-    config = {**_infer(found, known), **{key: value for key, value in known.items() if value is not None}}
+    named = "model_type" in known
+    if not named:
+        _check_whole(table, found, totals)
+    config = {**_infer(found, known), **known}
     missing = [key for key in REQUIRED if not config.get(key)]
     if missing:
         fail("cannot-infer", missing[0], missing=missing, **totals)
@@ -191,20 +216,31 @@ def spec_from_tensors(table: TensorTable, metadata: Mapping[str, Any] | None = N
             Problem(problem.code, problem.field, problem.value, {**problem.parameters, **totals})
             for problem in error.problems
         ) from error
+    difference = abs((spec.computed_parameters + spec.mtp_parameters) / max(1, table.total_parameters) - 1)
+    if not named and difference > DISAGREEMENT:
+        fail("cannot-infer", config["model_type"], computed=spec.computed_parameters, **totals)
     stored = max(table.bytes_by_dtype, key=lambda dtype: table.bytes_by_dtype[dtype], default="")
-    spec = dataclasses.replace(
+    whole = _whole(found) and len(found.layers) >= config["num_hidden_layers"]
+    return dataclasses.replace(
         spec,
         dtype=_DTYPES.get(stored, spec.dtype),
         quantization=table.quantization or spec.quantization,
-        assumed=spec.assumed if known else (*spec.assumed, *_assumed(found)),
+        recorded_parameters=table.total_parameters if whole and difference > TOLERANCE else None,
+        assumed=(*spec.assumed, *_assumed(found, known)),
     )
-    whole = _whole(found) and len(found.layers) >= config["num_hidden_layers"]
-    count = spec.computed_parameters + spec.mtp_parameters
-    if whole and abs(count / table.total_parameters - 1) > TOLERANCE:
-        return dataclasses.replace(spec, recorded_parameters=table.total_parameters)
-    return spec
 
 
-def _assumed(found: _Found) -> tuple[str, ...]:
+def _check_whole(table: TensorTable, found: _Found, totals: Mapping[str, Any]) -> None:
+    """Refuse one file of several, and layers that hold what no Llama-like decoder has."""
+    if found.weights.keys() & {"q", "qkv"} and not _whole(found):
+        fail("incomplete-checkpoint", len(table.names), layers=len(found.layers), **totals)
+    if sum(found.foreign.values()) > FOREIGN * table.total_parameters:
+        largest = sorted(found.foreign, key=lambda name: -found.foreign[name])[:5]
+        fail("cannot-infer", largest[0][:200], unknown=[name[:200] for name in largest], **totals)
+
+
+def _assumed(found: _Found, known: Mapping[str, Any]) -> tuple[str, ...]:
     """What the tensors alone leave open: the architecture's name, and the width of a head unless a norm shows it."""
-    return ("model_type",) if "q_norm" in found.weights else ("model_type", "head_dim")
+    kind = () if "model_type" in known else ("model_type",)
+    shown = "q_norm" in found.weights or "head_dim" in known or "num_attention_heads" in known
+    return kind if shown else (*kind, "head_dim")

@@ -212,6 +212,44 @@ def test_one_file_of_several_is_not_taken_for_the_model(lost):
     assert caught.value.problems[0].code == "incomplete-checkpoint"
 
 
+def test_mixers_that_are_not_known_are_refused():
+    """A layer of linear attention beside one of attention: its cache would be told wrong."""
+    tensors = {name: value for name, value in llama_tensors().items() if ".1.self_attn." not in name}
+    tensors["model.layers.1.linear_attn.in_proj_qkvz.weight"] = ("BF16", (768, 256))
+    with pytest.raises(InputError) as caught:
+        spec_from_tensors(table(tensors))
+    (problem,) = caught.value.problems
+    assert problem.code == "cannot-infer"
+    assert problem.parameters["unknown"][:1] == ["model.layers.1.linear_attn.in_proj_qkvz.weight"]
+
+
+def test_a_description_far_from_the_file_is_not_believed():
+    tensors = llama_tensors() | {"vision_tower.weight": ("BF16", (1000, 2000))}
+    with pytest.raises(InputError) as caught:
+        spec_from_tensors(table(tensors))
+    assert caught.value.problems[0].code == "cannot-infer"
+
+
+def test_an_mlp_without_a_gate():
+    read = table({name: value for name, value in llama_tensors().items() if "gate_proj" not in name})
+    spec = spec_from_tensors(read)
+    assert spec.computed_parameters == read.total_parameters
+
+
+def test_dense_layers_among_sparse_ones():
+    tensors = moe_tensors(("mlp", "gate_proj", "up_proj", "down_proj"))
+    dense = {name: value for name, value in tensors.items() if not name.startswith("model.layers.0.mlp")}
+    dense |= {name: value for name, value in llama_tensors().items() if name.startswith("model.layers.0.mlp")}
+    for index in range(2):
+        for name in "qk":
+            dense[f"model.layers.{index}.self_attn.{name}_norm.weight"] = ("BF16", (64,))
+    read = table(dense)
+    spec = spec_from_tensors(read, {"num_experts_per_tok": 2})
+    assert spec.model_type == "qwen3_moe"
+    assert spec.assumed == ("model_type",)
+    assert spec.computed_parameters == read.total_parameters
+
+
 def test_what_is_no_decoder_is_refused_with_its_size():
     read = table({"conv1.weight": ("F32", (64, 3, 7, 7)), "fc.weight": ("F32", (1000, 2048))})
     with pytest.raises(InputError) as caught:
@@ -223,7 +261,7 @@ def test_what_is_no_decoder_is_refused_with_its_size():
 
 
 def test_what_the_description_misses_is_recorded():
-    read = table(llama_tensors() | {"vision_tower.weight": ("BF16", (1000, 1000))})
+    read = table(llama_tensors() | {"vision_tower.weight": ("BF16", (100, 1000))})
     spec = spec_from_tensors(read)
     assert spec.recorded_parameters == spec.total_parameters == read.total_parameters
 
