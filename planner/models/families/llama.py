@@ -62,8 +62,8 @@ def biases(config: Config, *, qkv: bool, out: bool) -> dict[str, bool]:
     return {"q_bias": qkv, "kv_bias": qkv, "o_bias": out}
 
 
-@family("llama", "aquila", "code_llama", "yi", "mobilellm", "deepseek_llm", "internlm3", "baichuan", "internlm2")
-@family("minicpm", "orion", "ministral3", "mistral", "granite", "smollm3", "helium", "xverse", "ernie4_5")
+@family("llama", "mistral", "ministral3", "Yi", "aquila", "xverse", "baichuan", "internlm2", "internlm3", "exaone")
+@family("minicpm", "orion", "granite", "smollm3", "helium", "ernie4_5")
 def build_llama(config: Config) -> ModelSpec:
     """Llama (arXiv:2302.13971) and Mistral (arXiv:2310.06825): grouped-query attention, SwiGLU, RMSNorm before both.
 
@@ -92,11 +92,18 @@ def build_seed(config: Config) -> ModelSpec:
     return dense_decoder(config, "Seed", attention_options=biases(config, qkv=qkv, out=out), mlp_options=mlp_options)
 
 
-@family("qwen2", "qwen2_5_vl_text", "qwen2_vl_text", "mimo", "qwen")
+@family("qwen2", "qwen2_5_vl_text", "qwen2_vl_text", "mimo")
 def build_qwen2(config: Config) -> ModelSpec:
     """Qwen2 (arXiv:2407.10671): biases on queries, keys and values; windows only where `use_sliding_window`."""
     options = biases(config, qkv=True, out=False)
     return dense_decoder(config, "Qwen2", windows_of=windows.opted_in, attention_options=options)
+
+
+@family("qwen")
+def build_qwen(config: Config) -> ModelSpec:
+    """Qwen 1 (arXiv:2309.16609): one qkv matrix with a bias; the configuration states gate and up together."""
+    halved = Config({**config.values, "intermediate_size": width_of(config) // 2}, config.path)
+    return dense_decoder(halved, "Qwen", attention_options={"fused_qkv": True, "q_bias": True})
 
 
 def norm_options(sizes: Sizes, config: Config, default: bool = True) -> dict[str, Any]:
