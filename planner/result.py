@@ -238,3 +238,13 @@ class Estimate:
     def tight(self) -> Number:
         """Whether it fits, but closely."""
         return self.fits & (self.memory.spare < TIGHT_SHARE * self.memory.capacity)
+
+    def relative_rate(self, other: "Estimate") -> float | None:
+        """Work per second over another estimate's: by tokens where both count them, else by samples. For one plan."""
+        if self.speed is None or other.speed is None:
+            return None
+        if other.speed.tokens_per_second:
+            return float(self.speed.tokens_per_second / other.speed.tokens_per_second)
+        if other.speed.samples_per_second:
+            return float(self.speed.samples_per_second / other.speed.samples_per_second)
+        return None

@@ -74,7 +74,7 @@ def _try(plan: Plan, present: Estimate, changes: tuple[Change, ...]) -> Suggesti
         changes,
         changed,
         result,
-        _speed_ratio(result, present),
+        result.relative_rate(present),
         _ratio(_unit_price(result), _unit_price(present)),
         float(result.memory.device / present.memory.device),
     )
@@ -82,15 +82,6 @@ def _try(plan: Plan, present: Estimate, changes: tuple[Change, ...]) -> Suggesti
 
 def _ratio(changed: float | None, present: float | None) -> float | None:
     return changed / present if changed is not None and present else None
-
-
-def _speed_ratio(result: Estimate, present: Estimate) -> float | None:
-    """Tokens (else samples) per second, changed over present; a shorter sequence is then not called faster."""
-    if result.speed is None or present.speed is None:
-        return None
-    if present.speed.tokens_per_second:
-        return float(result.speed.tokens_per_second / present.speed.tokens_per_second)
-    return _ratio(result.speed.samples_per_second, present.speed.samples_per_second)
 
 
 def _unit_price(result: Estimate) -> float | None:

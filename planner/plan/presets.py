@@ -45,4 +45,4 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "recompute": "none",
     },
 }
-"""Chosen values by preset id. ResNet-50: ImageNet's mean JPEG is about 110 KB; 8 ms is one core's decode and augment."""
+"""Chosen values by preset id. ResNet-50: an ImageNet JPEG is about 110 KB; 8 ms is one core's decode and augment."""
