@@ -26,7 +26,7 @@ class Gpu:
     memory_is_reported: bool = False  # whether memory_bytes is a driver's report
     memory_type: str = ""
     memory_bandwidth: float | None = None  # bytes/s
-    peaks: dict[str, float] = field(default_factory=dict, hash=False)  # FLOP/s
+    peaks: dict[str, float] = field(default_factory=dict)  # FLOP/s
     nvlink_bandwidth: float | None = None  # bytes/s, both directions together, as marketed
     nvlink_version: str | None = None
     pcie_generation: int | None = None
@@ -39,6 +39,10 @@ class Gpu:
     value_basis: str = ""
     note: str = ""
     unified_memory: bool = False  # shares the host's memory (Apple, GB10, Jetson, APUs)
+
+    def __hash__(self) -> int:
+        """By id: equal cards have equal ids, and caches are asked often."""
+        return hash(self.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +67,15 @@ class Cpu:
     id: str
     name: str
     cores: int
-    peaks: dict[str, float] = field(default_factory=dict, hash=False)  # FLOP/s by dtype: fp32, bf16, int8
+    peaks: dict[str, float] = field(default_factory=dict)  # FLOP/s by dtype: fp32, bf16, int8
     memory_bandwidth: float = 0.0  # bytes/s
     memory_bytes: int = 0
     power_watts: float = 0.0
     sources: tuple[str, ...] = ()
+
+    def __hash__(self) -> int:
+        """By id, as `Gpu`."""
+        return hash(self.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,9 +3,7 @@
 from planner.models.spec import ModelSpec
 from planner.numeric import Number
 from planner.throughput.passes import Pass
-from planner.throughput.precision import Widths
 from planner.throughput.roofline import Machine
-from planner.workload import Training
 
 PRODUCT_SHARE = 0.9
 """Rate of the convolutions of a network with much arithmetic per activation over that of large matrix products."""
@@ -30,15 +28,17 @@ def native_scale(spec: ModelSpec, image_size: Number) -> Number:
     return (image_size / native) ** 2
 
 
-def image_pass(request: Training, on: Machine, sizes: Widths) -> Pass:
-    """Forward pass of one micro-batch of images; time grows with the number of pixels."""
-    costs = request.model.image
+def image_pass(
+    spec: ModelSpec, images: Number, image_size: Number, on: Machine, element_bytes: float, fused: bool
+) -> Pass:
+    """Forward pass of `images` images; time grows with the number of pixels."""
+    costs = spec.image
     if costs is None:
-        raise ValueError(f"{request.model.id}: neither layers nor image costs")
-    images = request.micro_batch_size * native_scale(request.model, request.image_size)
+        raise ValueError(f"{spec.id}: neither layers nor image costs")
+    images = images * native_scale(spec, image_size)
     intensity = costs.multiply_accumulates / costs.activation_elements
     share = PRODUCT_SHARE * intensity / (intensity + HALF_INTENSITY)
     products = 2 * costs.multiply_accumulates * images / (on.flops * share)
-    forward, backward = FUSED_PASSES if request.compiled else ACTIVATION_PASSES
-    moved = costs.activation_elements * images * sizes.inner / on.bandwidth * (1 + DEPTHWISE_INTENSITY / intensity)
+    forward, backward = FUSED_PASSES if fused else ACTIVATION_PASSES
+    moved = costs.activation_elements * images * element_bytes / on.bandwidth * (1 + DEPTHWISE_INTENSITY / intensity)
     return Pass(products, 0.0, 0.0, 0.0, forward * moved, backward * moved)

@@ -154,7 +154,9 @@ def _stacks(request: Training, length: Number) -> list[tuple[StackWork, Number, 
 
 def _micro_batch(request: Training, on: Machine, sizes: Widths) -> _Micro:
     if not request.model.stacks:
-        passes = image_pass(request, on, sizes)
+        passes = image_pass(
+            request.model, request.micro_batch_size, request.image_size, on, sizes.inner, request.compiled
+        )
         backward = 2 * passes.products + passes.elementwise_backward
         return _Micro(
             compute=3 * passes.products,

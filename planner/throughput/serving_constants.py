@@ -1,0 +1,51 @@
+"""What serving engines add to the arithmetic: kernels per layer, host time, share of bandwidth, with sources."""
+
+from dataclasses import dataclass
+
+from planner.throughput import constants
+from planner.workload import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class EngineCosts:
+    """Costs of one engine's step beyond the roofline."""
+
+    kernels: float  # GPU kernels of a dense layer in a decode step, matrix products included
+    routed_kernels: float  # further kernels of a routed layer: router, sorting, grouped products, weighing
+    host_layer: float  # CPU seconds per layer where kernels are issued one by one
+    step: float  # seconds per step outside the layers: scheduling, sampling, detokenising
+    prefill_share: float  # rate of prefill products over large products: mixed lengths, padding, small chunks
+    host_bound: bool = False  # kernels are always issued one by one
+    copies_cache: bool = False  # appends to the cache by copying it, and repeats key/value heads
+    quantised_host: float = 0.0  # further CPU seconds per layer where products unpack their weights
+    hbm_share: float = 1.0  # bandwidth share of its matrix-vector kernels on cards with HBM
+    unpacked_share: float = constants.QUANTISED_BANDWIDTH  # and of those that unpack 4-bit weights
+    unpacks: bool = False  # products of quantised weights run at the 16-bit rate
+
+
+ENGINES: dict[Engine, EngineCosts] = {
+    Engine.VLLM: EngineCosts(12, 12, 0.35e-3, 1e-3, 0.75),
+    Engine.SGLANG: EngineCosts(12, 12, 0.35e-3, 1e-3, 0.75),
+    Engine.TENSORRT_LLM: EngineCosts(11, 10, 0.25e-3, 0.8e-3, 0.8),
+    Engine.LLAMA_CPP: EngineCosts(6, 4, 0.05e-3, 0.3e-3, 0.65, hbm_share=0.6, unpacked_share=0.95, unpacks=True),
+    Engine.TRANSFORMERS: EngineCosts(
+        45, 30, 0.65e-3, 1.5e-3, 0.75, host_bound=True, copies_cache=True, quantised_host=0.35e-3, unpacked_share=0.45
+    ),
+}
+"""vLLM, SGLang: 80-layer Llama 70B in FP8 at concurrency 4-8 takes 60-80 us a layer beyond its memory traffic on H100,
+H200 and B200, whatever the tensor-parallel degree; routed layers about 100 us (gpt-oss, DeepSeek-R1, Qwen3-235B).
+transformers: 20-25 ms a token whatever the size, 28-32 layers; GPTQ and AWQ layers issue their kernels from Python,
+0.3-0.4 ms a layer more (Qwen2.5 speed benchmark). llama.cpp (b2824): batch-1 F16 reaches 0.85-0.92 of Ada's bandwidth,
+0.41-0.54 of A100's and H100's, for which its kernels are not tuned. Prefill:
+llama.cpp 8B F16 reaches 145 of RTX 4090's 157 TFLOP/s without attention, 68 of 73 on RTX 3090."""
+
+SMALL_LATENCY = {"nvlink": 6e-6, "pcie": 20e-6}
+"""Seconds of an all-reduce of one decode step's activations inside a node: engines replace NCCL's ring by one-shot
+kernels over NVLink (vLLM, TensorRT-LLM: 5-10 us for 8 GPUs); over PCIe they cannot."""
+
+INTERFERENCE = 0.5
+"""Share of other requests' prefills that falls between a sequence's tokens. Requests that arrive together wait for it
+before their first token (0); requests spread evenly have it all between their tokens (1)."""
+
+ATTENTION_BANDWIDTH = 0.8
+"""Bandwidth share of paged attention in decoding against a long read: pages are short, the last ones part empty."""
