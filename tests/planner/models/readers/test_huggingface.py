@@ -7,7 +7,7 @@ from huggingface_hub import errors
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.models.catalogue import entries
+from planner.models.catalogue import entries, find
 from planner.models.readers.huggingface import fetch_config, read_config
 from planner.models.spec import ModelSpec
 from planner.result import InputError
@@ -27,6 +27,13 @@ def test_a_configuration_is_read():
 def test_an_infinity_where_no_size_is_meant_is_no_harm():
     text = json.dumps({**CONFIG, "time_step_limit": [0.0, float("inf")]})
     assert read_config(text).total_parameters == read_config(json.dumps(CONFIG)).total_parameters
+
+
+def test_a_list_shorter_than_the_model_is_deep():
+    config = json.loads(json.dumps(find("google/gemma-3n-E2B-it").config))
+    config["text_config"]["intermediate_size"] = [8192]
+    with pytest.raises(InputError):
+        read_config(json.dumps(config))
 
 
 junk = st.recursive(
