@@ -23,6 +23,6 @@ def build(values: Mapping[str, Any], *, id: str = "", name: str = "") -> ModelSp
     builder = BUILDERS.get(model_type, generic.build_assumed)
     try:
         spec = builder(config)
-    except (ZeroDivisionError, OverflowError, IndexError, TypeError) as error:  # a value of the right type that makes no model
+    except (ZeroDivisionError, OverflowError, IndexError, TypeError) as error:  # right types, but no model
         raise InputError([Problem("impossible-config", "model_type", model_type, {"reason": str(error)})]) from error
     return dataclasses.replace(spec, id=id or spec.id, name=name or id or spec.name, config=dict(values))
