@@ -24,6 +24,7 @@ from planner.models.spec import (
     MixtureOfExperts,
     ModelSpec,
     ModelTask,
+    Split,
     Stack,
     StackKind,
 )
@@ -39,7 +40,9 @@ def _readers(part: Mixer | FeedForward | MixtureOfExperts) -> tuple[Linear, ...]
     if isinstance(part, MixtureOfExperts):
         return (part.router, *(input_linears(part.shared) if part.shared else ()))
     if isinstance(part, Attention | LatentAttention):
-        return tuple(linear for linear in part.linears if linear.inputs == part.hidden and linear.role != "o")
+        return tuple(
+            linear for linear in part.linears if linear.inputs == part.hidden and linear.split is not Split.ROW
+        )
     return tuple(linear for linear in part.linears if linear.inputs == part.hidden)
 
 

@@ -66,7 +66,8 @@ def attention_saved(path: Path, part: Attention, vision: bool = False) -> Saved:
     held = kernel != "math" and not (kernel == "flash" and part.rotary_joined) and not part.gated
     found = _kept_by_kernel(path, part, vision)
     found += divided_input(path, values, size, out, held)
-    if part.fused_qkv and part.rotary:  # V is a slice, and keeps the whole product
+    repeated = part.kv_heads != part.heads and kernel != "flash"
+    if part.fused_qkv and part.rotary and not repeated:  # V is a slice, and keeps the whole product
         found += Saved(split=size * queries, kv=size * part.kv_heads * part.head_dim)
     if part.gated:  # the gate's slice keeps the doubled query; its sigmoid is a factor
         found += Saved(split=3 * size * queries)
@@ -90,7 +91,7 @@ def latent_attention_saved(path: Path, part: LatentAttention) -> Saved:
         found = Saved(split=size * (2 * queries + product + values) + STATISTIC * part.heads)
     else:  # values are padded to the queries' width, and the result is cut back
         found = Saved(split=size * 4 * queries + STATISTIC * part.heads)
-    out = next(linear for linear in part.linears if linear.role == "o")
+    out = next((linear for linear in part.linears if linear.role == "o"), part.linears[-1])
     found += divided_input(path, values, size, out, held=kernel == "efficient")
     for norm in part.norms:
         found += Saved(whole=norm_saved(path, norm, path.bytes.output))

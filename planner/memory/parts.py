@@ -22,11 +22,15 @@ SAVES_RESULT_ONLY = frozenset({"relu", "relu6", "linear", "identity"})
 def norm_saved(path: Path, norm: Norm, source: int) -> float:
     """Bytes per token that a norm keeps, its input held in `source` bytes per element.
 
-    LayerNorm is one kernel: its input, mean and reciprocal deviation. RMSNorm is written in Python: the input in
-    fp32 (a copy of a 16-bit one), the reciprocal root, and what the gain multiplies where the gain is trained.
+    LayerNorm is one kernel: its input (in fp32 where it has no parameters: OLMo), mean and reciprocal deviation.
+    RMSNorm is written in Python: the input in fp32 (a copy of a 16-bit one), the reciprocal root, and what the gain
+    multiplies where the gain is trained. A LayerNorm in Python (Cohere) keeps the centred input twice instead.
     """
-    if norm.kind is not NormKind.RMS:
-        return source * norm.width + 2 * STATISTIC
+    if norm.kind is NormKind.NONE:
+        return 4 * norm.width + 2 * STATISTIC
+    if norm.kind is NormKind.LAYER:
+        written_out = norm.offset_gain and not path.compiled
+        return (12 if written_out else source) * norm.width + 2 * STATISTIC
     if path.compiled:
         return source * norm.width + STATISTIC
     normalised = (4 if norm.offset_gain else source) if path.trains_base else 0
@@ -69,6 +73,8 @@ def activation_bytes(path: Path, name: str) -> float:
     if name in PYTHON_GELU:
         # x, tanh, 1 + tanh and x / 2; autocast raises the power, and so all but x / 2, to fp32.
         return 3 * 4 + size if path.bytes.autocast else 4 * size
+    if name == "swiglu_clamped":  # gpt-oss clamps both halves and writes the sigmoid out: four factors more
+        return 4 * size
     if name == "quick_gelu":
         return 2 * size
     return 0 if name in SAVES_RESULT_ONLY else size
@@ -117,4 +123,6 @@ def experts_saved(path: Path, part: MixtureOfExperts) -> Saved:
     found = gathered + router + feed_forward_saved(path, part.expert, part.top_k)
     if part.shared:
         found += feed_forward_saved(path, part.shared)
+    if part.shared_gate:  # its sigmoid multiplies the shared expert's output
+        found += Saved(whole=size * part.hidden)
     return found

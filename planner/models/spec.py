@@ -71,7 +71,7 @@ class Norm:
     kind: NormKind = NormKind.RMS
     bias: bool = False
     copies: int = 1
-    offset_gain: bool = False  # gain stored as an offset from one and applied in fp32 (Gemma)
+    offset_gain: bool = False  # the gain is applied in fp32: an offset from one (Gemma), or before the cast back (OLMo 2, Cohere)
 
     @property
     def parameters(self) -> int:

@@ -136,7 +136,7 @@ def build_olmo2(config: Config) -> ModelSpec:
     def reach(config: Config, depth: int) -> list[int | None]:
         return windows.by_kind(config, depth, windows.every_nth(depth, 4))
 
-    return dense_decoder(config, "OLMo", windows_of=reach, attention_options=options)
+    return dense_decoder(config, "OLMo", windows_of=reach, attention_options=options, offset_gain=True)
 
 
 @family("exaone4")
@@ -166,7 +166,14 @@ def build_cohere(config: Config) -> ModelSpec:
         options["qk_norms"] = tuple(Norm(width=sizes.head_dim, kind=NormKind.LAYER, copies=copies) for copies in gains)
     norm = layer_norm(sizes.hidden, bias=False)
     return dense_decoder(
-        config, "Command R", windows_of=reach, attention_options=options, norms=1, norm=norm, tied=True
+        config,
+        "Command R",
+        windows_of=reach,
+        attention_options=options,
+        norms=1,
+        norm=norm,
+        tied=True,
+        offset_gain=True,
     )
 
 

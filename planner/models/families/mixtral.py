@@ -148,5 +148,5 @@ def build_gpt_oss(config: Config) -> ModelSpec:
     def mixer_at(index: int) -> Mixer:
         return attention(sizes, window=reach[index], extras=sinks, **biases(config, qkv=bias, out=bias))
 
-    fields = {"expert_options": {"bias": True}, "router_bias": True}
+    fields = {"expert_options": {"bias": True, "activation": "swiglu_clamped"}, "router_bias": True}
     return expert_decoder(config, "gpt-oss", sizes, mixer_at=mixer_at, expert_fields=fields)
