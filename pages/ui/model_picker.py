@@ -56,10 +56,14 @@ def _choose() -> None:
 def _names(text: Text) -> dict[str, str]:
     """Every catalogue model's line: id, parameters, task."""
     lines = {
-        entry.id: text.isolate(f"{entry.id} · {text.count(entry.parameters)} · {entry.task}")
+        entry.id: text.isolate(f"{entry.name} · {text.count(entry.parameters)} · {_publisher(entry.id)} · {entry.task}")
         for entry in catalogue.entries()
     }
     return {**lines, **{id: text.isolate(id) for id in diffusion_ids()}}
+
+
+def _publisher(id: str) -> str:
+    return id.partition("/")[0]
 
 
 def _own_name(text: Text, plan: Plan, id: str) -> str:

@@ -40,21 +40,24 @@ class Suggestion:
         return max((change.trade for change in self.changes), key=_TRADES.index)
 
 
-def advise(plan: Plan, present: Estimate, *, limit: int = 12) -> tuple[Suggestion, ...]:
-    """The best changes of a plan, best first; of each kind only its best.
+def advise(plan: Plan, present: Estimate) -> tuple[Suggestion, ...]:
+    """The changes of a plan that are of use, best first; of each kind only its best.
 
     Where the plan does not fit: changes that make it fit, those that give up least first, then the fastest; where no
-    single change suffices, a recipe of several. Where it fits: changes that gain speed or save money and still fit.
+    single change suffices, a recipe of several; then changes that help but do not suffice, by memory saved. Where it
+    fits: changes that gain speed or save money and still fit; then those that only save memory.
     """
     tried = [suggestion for change in _all(plan) if (suggestion := _try(plan, present, (change,)))]
     if present.fits:
-        useful = [s for s in tried if s.fits and _gain(s) > WORTHWHILE]
+        first = [s for s in tried if s.fits and _gain(s) > WORTHWHILE]
     else:
-        useful = [s for s in tried if s.fits] or _recipe(plan, present, tried)
+        first = [s for s in tried if s.fits] or _recipe(plan, present)
+    savers = [s for s in tried if s.memory_ratio < 1 - WORTHWHILE and s.trade != "hardware"]
+    ranked = sorted(first, key=lambda s: _order(s, present)) + sorted(savers, key=lambda s: s.memory_ratio)
     best: dict[str, Suggestion] = {}
-    for suggestion in sorted(useful, key=lambda s: _order(s, present)):
+    for suggestion in ranked:
         best.setdefault(suggestion.id, suggestion)
-    return tuple(best.values())[:limit]
+    return tuple(best.values())
 
 
 def _all(plan: Plan) -> Iterable[Change]:
@@ -110,11 +113,8 @@ def _order(suggestion: Suggestion, present: Estimate) -> tuple[float, ...]:
     return (trade, len(suggestion.changes), -speed)
 
 
-def _recipe(plan: Plan, present: Estimate, tried: list[Suggestion]) -> list[Suggestion]:
-    """Changes combined greedily until the plan fits: each step takes the one that lowers memory most.
-
-    Falls back on the single changes that save most where even five together do not fit.
-    """
+def _recipe(plan: Plan, present: Estimate) -> list[Suggestion]:
+    """Changes combined greedily until the plan fits, or until a fifth would not help: each step saves most memory."""
     chosen: tuple[Change, ...] = ()
     current: Suggestion | None = None
     candidates = [change for change in _all(plan) if change.trade != "hardware"]
@@ -125,9 +125,8 @@ def _recipe(plan: Plan, present: Estimate, tried: list[Suggestion]) -> list[Sugg
             break
         chosen, current = best.changes, best
         if best.fits:
-            return [best]
-    savers = sorted((s for s in tried if s.memory_ratio < 1 - WORTHWHILE), key=lambda s: s.memory_ratio)
-    return ([current] if current else []) + savers[:8]
+            break
+    return [current] if current else []
 
 
 def _extend(plan: Plan, present: Estimate, chosen: tuple[Change, ...], change: Change) -> Suggestion | None:

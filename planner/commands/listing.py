@@ -12,13 +12,13 @@ from planner.units import GIB, GIGA, TERA
 
 def add_to(commands: Any) -> None:
     """Declare both subcommands."""
-    cards = commands.add_parser(
-        "gpus", help="the accelerators: memory in GiB, dense peaks in TFLOP/s, bandwidth in GB/s"
-    )
+    about = "the accelerators: memory in GiB, dense peaks in TFLOP/s, bandwidth in GB/s"
+    cards = commands.add_parser("gpus", help=about, description=about)
     cards.add_argument("text", nargs="?", default="", help="part of a name, vendor or architecture")
     cards.add_argument("--json", action="store_true", help="print JSON: bytes, FLOP/s, bytes/s")
     cards.set_defaults(run=run_gpus)
-    models = commands.add_parser("models", help="the model catalogue: parameters in billions")
+    about = "the model catalogue: parameters in billions"
+    models = commands.add_parser("models", help=about, description=about)
     models.add_argument("text", nargs="?", default="", help="part of a name or family")
     models.add_argument("--task", help="only models of this task")
     models.add_argument("--json", action="store_true", help="print JSON")

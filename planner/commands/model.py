@@ -18,10 +18,8 @@ BAD_INPUT = 2
 
 def add_to(commands: Any) -> None:
     """Declare the subcommand."""
-    parser = commands.add_parser(
-        "model",
-        help="parameters and key/value cache of config.json, safetensors or GGUF files (headers only); cache in bytes",
-    )
+    about = "parameters and key/value cache of config.json, safetensors or GGUF files (headers only); cache in bytes"
+    parser = commands.add_parser("model", help=about, description=about)
     parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--json", action="store_true", help="print a JSON list, one object a file")
     parser.add_argument("--kv-dtype", default="bf16", help="dtype of the key/value cache (default bf16)")

@@ -215,7 +215,7 @@ def to_query(plan: Plan) -> dict[str, str]:
 
 def to_json(plan: Plan) -> dict[str, Any]:
     """What the user chose, as a JSON object with the schema's version."""
-    return {"schema": SCHEMA, **plan.chosen}
+    return {"schema": SCHEMA, **{field.id: plan.chosen[field.id] for field in FIELDS if field.id in plan.chosen}}
 
 
 def from_json(data: Mapping[str, Any]) -> tuple[Plan, tuple[Problem, ...]]:

@@ -176,7 +176,7 @@ _BASIC = (
     Field(id="model_config", kind=Kind.CONFIG, section=BASIC, default=None, applies=lambda v: v["model"] == "custom"),
     _choice("method", BASIC, ("finetune",), lambda v: "full" if _is_image(v) else "lora", _enum(w.MethodKind)),
     Field(id="gpu", kind=Kind.GPU, section=BASIC, default="rtx-4090"),
-    _whole("gpus", BASIC, ALL, 1, 1, 65536, "GPUs"),
+    _whole("gpus", BASIC, ALL, 1, 1, 65536),
     _choice("precision", BASIC, TRAINING, _default_precision, _enum(w.TrainingPrecision)),
     _choice("weight_format", BASIC, SERVING, _default_weight_format),  # choices: planner.memory.formats
     _whole("micro_batch_size", BASIC, TRAINING, 4, 1, 65536),
@@ -286,7 +286,7 @@ _ENGINE = (
 )
 
 _MACHINE = (
-    _whole("gpus_per_node", MACHINE, ALL, 8, 1, 576, "GPUs", _several_gpus),
+    _whole("gpus_per_node", MACHINE, ALL, 8, 1, 576, "", _several_gpus),
     _choice("link", MACHINE, ALL, "auto", ("auto", "nvlink", "pcie"), _several_gpus),
     _choice("network", MACHINE, ALL, "auto", (), lambda v: v["gpus"] > v["gpus_per_node"]),  # choices: links
     Field(id="host", kind=Kind.CPU, section=MACHINE, default=None),

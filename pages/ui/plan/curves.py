@@ -45,6 +45,20 @@ def _length_name(text: Text, plan: Plan) -> str:
     return text.t("Input length") if plan.values["task"] == "serve" else text.t("Sequence length")
 
 
+def _quantity(text: Text, plan: Plan, kind: str) -> str:
+    """The varied quantity inside a sentence."""
+    if kind == "gpus":
+        return text.p("quantity", "number of GPUs")
+    if kind == "length":
+        if plan.spec.image is not None:
+            return text.p("quantity", "image size")
+        serving = plan.values["task"] == "serve"
+        return text.p("quantity", "input length") if serving else text.p("quantity", "sequence length")
+    if plan.values["task"] == "serve":
+        return text.p("quantity", "requests at once")
+    return text.p("quantity", "micro-batch size")
+
+
 def _axis(text: Text, plan: Plan, kind: str) -> str:
     names = {"batch": _batch_name(text, plan), "length": _length_name(text, plan), "gpus": text.t("Number of GPUs")}
     return names[kind]
@@ -54,13 +68,13 @@ def _draw(text: Text, plan: Plan, curve: Curve, kind: str) -> None:
     axis = _axis(text, plan, kind)
     left, right = st.columns(2)
     with left:
-        _draw_memory(text, curve, kind, axis)
+        _draw_memory(text, plan, curve, kind, axis)
     if any(rate is not None for rate in curve.rates):
         with right:
             _draw_rates(text, plan, curve, kind, axis)
 
 
-def _draw_memory(text: Text, curve: Curve, kind: str, axis: str) -> None:
+def _draw_memory(text: Text, plan: Plan, curve: Curve, kind: str, axis: str) -> None:
     size = [used / GIB for used in curve.device_bytes]
     capacity = text.bytes(curve.capacity)
     largest = curve.largest_that_fits
@@ -84,8 +98,8 @@ def _draw_memory(text: Text, curve: Curve, kind: str, axis: str) -> None:
             decimals=1,
             dark=charts.is_dark(),
         ),
-        title=text.t("Memory against {quantity}", quantity=axis),
-        alt=text.t("Memory of one GPU against {quantity}: {limit}.", quantity=axis, limit=limit),
+        title=text.t("Memory against {quantity}", quantity=_quantity(text, plan, kind)),
+        alt=text.t("Memory of one GPU against {quantity}: {limit}.", quantity=_quantity(text, plan, kind), limit=limit),
         columns=[
             Column(id="x", label=axis, numeric=True),
             Column(id="memory", label=text.t("Memory"), unit="GiB", numeric=True),
@@ -131,8 +145,8 @@ def _draw_rates(text: Text, plan: Plan, curve: Curve, kind: str, axis: str) -> N
             marks=marks,
             dark=charts.is_dark(),
         ),
-        title=text.t("Throughput against {quantity}", quantity=axis),
-        alt=text.t("Throughput of all GPUs against {quantity}.", quantity=axis),
+        title=text.t("Throughput against {quantity}", quantity=_quantity(text, plan, kind)),
+        alt=text.t("Throughput of all GPUs against {quantity}.", quantity=_quantity(text, plan, kind)),
         columns=columns,
         rows=rows,
         key=f"rate-{kind}",

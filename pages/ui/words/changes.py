@@ -5,6 +5,7 @@ from typing import Any
 
 from pages.ui.text import Text
 from pages.ui.words.sentence import Sentence, said
+from planner.hardware import catalogue as hardware
 
 
 def change(text: Text, change_id: str, sets: Mapping[str, Any]) -> str:
@@ -65,7 +66,7 @@ CHANGES: dict[str, Sentence] = {
     "larger-memory-fraction": lambda text, q: text.t(
         "Let the engine take {share} of memory", share=text.percent(q["memory_fraction"])
     ),
-    "other-gpu": lambda text, q: text.t("{gpu} instead", gpu=str(q["gpu"])),
+    "other-gpu": lambda text, q: text.t("{gpu} instead", gpu=hardware.gpu(q["gpu"]).name),
 }
 CHANGES["larger-micro-batch"] = CHANGES["smaller-micro-batch"]
 CHANGES["lower-concurrency"] = CHANGES["higher-concurrency"]
