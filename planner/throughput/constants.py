@@ -45,7 +45,7 @@ soft-maxed, dropped out, read again; half precision."""
 
 LAUNCH_SECONDS = 4.2e-6
 """GPU time of a small kernel from launch to launch, in a stream or a CUDA graph. Decode steps at low concurrency
-cost 60-80 us a layer beyond the memory traffic on H100, H200 and B200 alike, over about 12 kernels and two all-reduces."""
+cost 60-80 us a layer beyond the memory traffic on H100, H200 and B200 alike: about 12 kernels, and the all-reduces."""
 HOST_FORWARD = 0.45e-3
 """CPU seconds to issue one decoder layer's forward pass in eager PyTorch: transformers' decode floor of 20-25 ms per
 token over 28-32 layers includes sampling and cache handling, about a quarter of it."""

@@ -286,3 +286,12 @@ def forward_flops(spec: ModelSpec, sequences: Number, length: Number) -> tuple[N
             matrices += 2 * tokens * stack.matrix_elements
             attention += stack.attention_flops(tokens, length)
     return matrices, attention
+
+
+def backward_flops(matrices: Number, attention: Number, fused: bool = True) -> Number:
+    """FLOPs of the backward pass for forward FLOPs in products and in attention.
+
+    Each product needs two (input and weight gradients). Fused attention computes the scores again: five products
+    against the forward pass's two. Source: FlashAttention (arXiv:2205.14135), appendix B.
+    """
+    return 2 * matrices + (2.5 if fused else 2.0) * attention

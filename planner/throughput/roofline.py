@@ -36,7 +36,10 @@ class Machine:
 
 @lru_cache(maxsize=4096)
 def machine(gpu: Gpu, dtype: str, sustained: bool = False) -> Machine:
-    """The accelerator computing in `dtype`; `sustained`: for hours, as in training. Raises `InputError` where its peak or bandwidth is unknown."""
+    """The accelerator computing in `dtype`; `sustained`: for hours, as in training.
+
+    Raises `InputError` where its peak or bandwidth is unknown.
+    """
     flops, bandwidth = attainable_flops(gpu, dtype), attainable_bandwidth(gpu)
     half = attainable_flops(gpu, dtype if dtype in ("fp32", "tf32", "fp16", "bf16") else _sixteen_bit(gpu))
     return Machine(

@@ -33,6 +33,8 @@ def local_parameters(request: Training) -> tuple[Number, Number]:
     layout, spec = request.layout, request.model
     held = layout.tensor_parallel * layout.pipeline_parallel
     dense = (spec.total_parameters - spec.expert_parameters) / held
+    if not spec.expert_parameters:
+        return dense, 0.0
     return dense, spec.expert_parameters / (held * layout.expert_parallel)
 
 
