@@ -72,15 +72,15 @@ def line_chart(
     figure = go.Figure(layout=_layout(text, x_label, unit, dark, value_axis=not labelled, steps=steps))
     for index, one in enumerate(series):
         curve = _curve(places, one, SERIES[index % len(SERIES)].on(dark), unit, labelled, decimals, dark)
-        if labelled and limit:
-            curve.textposition = _beside(one.values, limit.y)
+        if labelled:
+            curve.textposition = _beside(one.values, limit)
         figure.add_trace(curve)
         if len(series) > 1:
             _label_curve(text, figure, range(len(x)) if steps else x, one, SERIES[index % len(SERIES)].on(dark))
     if limit:
         _draw_limit(text, figure, limit, dark, left=False)
     if marks:
-        figure.add_trace(_marks(text, marks, steps, dark))
+        figure.add_trace(_marks(text, marks, x, steps, dark))
     _set_range(figure, [value for one in series for value in one.values if value is not None], limit)
     return figure
 
@@ -237,10 +237,21 @@ def _curve(
     )
 
 
-def _beside(values: Sequence[float | None], limit: float) -> list[str]:
-    """Where each figure stands so that the limit's line does not run through it."""
-    room = 0.12 * max([limit, *(value for value in values if value is not None)])
-    return ["bottom center" if value is not None and limit - room < value < limit else "top center" for value in values]
+def _beside(values: Sequence[float | None], limit: Limit | None) -> list[str]:
+    """Where each figure stands, so that neither the limit's line nor a steep curve runs through it."""
+    top = max([limit.y if limit else 0.0, *(value for value in values if value is not None)])
+    places = []
+    for index, value in enumerate(values):
+        after = values[index + 1] if index + 1 < len(values) else None
+        if value is None:
+            places.append("top center")
+        elif limit and limit.y - 0.12 * top < value < limit.y:
+            places.append("bottom center")
+        elif index and after is not None and after - value > 0.15 * top:
+            places.append("top left")
+        else:
+            places.append("top center")
+    return places
 
 
 def _label_curve(text: Text, figure: go.Figure, places: Sequence[Any], one: Series, colour: str) -> None:
@@ -283,14 +294,17 @@ def _draw_limit(text: Text, figure: go.Figure, limit: Limit, dark: bool, *, left
     )
 
 
-def _marks(text: Text, marks: Sequence[Mark], steps: bool, dark: bool) -> go.Scatter:
+def _marks(text: Text, marks: Sequence[Mark], x: Sequence[float], steps: bool, dark: bool) -> go.Scatter:
     colour = COLOURS["mark"].on(dark)
     return go.Scatter(
         x=[grouped(mark.x) if steps else mark.x for mark in marks],
         y=[mark.y for mark in marks],
         mode="markers+text",
         text=[escape(text.embed(mark.label)) for mark in marks],
-        textposition="bottom center",
+        textposition=[  # towards the middle of the chart, or the edge would cut the word off
+            "bottom right" if mark.x == x[0] else "bottom left" if mark.x == x[-1] else "bottom center"
+            for mark in marks
+        ],
         textfont={"color": colour},
         marker={"color": colour, "size": 11},
         cliponaxis=False,

@@ -21,9 +21,10 @@ LANGUAGES = {"en": "English", "ar": "العربية"}
 LOCALE_FOLDER = Path(__file__).parents[2] / "assets" / "locale"
 
 _LEFT_TO_RIGHT_ISOLATE, _RIGHT_TO_LEFT_ISOLATE, _POP_ISOLATE = "\u2066", "\u2067", "\u2069"
-_ISOLATES = re.compile("[\u2066-\u2069]")
+_INVISIBLE = re.compile("[\u2060\u2066-\u2069]")
 _ARABIC = re.compile("[\u0600-\u06ff]")
 _NO_BREAK_SPACE = "\u00a0"
+_WORD_JOINER = "\u2060"
 _BINARY_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _DECIMAL_PREFIXES = ("", "k", "M", "G", "T", "P", "E")
 
@@ -168,6 +169,10 @@ class Text:
             return self._quantity(f"{plain(low.number)}–{plain(high.number)}", low.unit)
         return self._quantity(f"{plain(low)} – {plain(high)}", "")
 
+    def date(self, iso: str) -> Quantity:
+        """A date as 2026-10-01, never broken over two lines."""
+        return self._quantity(iso.replace("-", f"-{_WORD_JOINER}"), "")
+
     def _quantity(self, number: str, unit: str) -> Quantity:
         """Number and unit as one run of text that no line breaks and no right-to-left sentence reorders."""
         if _ARABIC.search(unit):  # an Arabic unit follows its number in the Arabic direction
@@ -186,8 +191,8 @@ def text_in(language: str) -> Text:
 
 
 def plain(text: str) -> str:
-    """`text` without the invisible isolates: for files, and for comparing."""
-    return _ISOLATES.sub("", text).replace(_NO_BREAK_SPACE, " ")
+    """`text` without invisible characters: for files, and for comparing."""
+    return _INVISIBLE.sub("", text).replace(_NO_BREAK_SPACE, " ")
 
 
 def grouped(value: float, decimals: int | None = None) -> str:

@@ -44,13 +44,18 @@ def test_the_limit_is_a_named_line_in_view() -> None:
 
 def test_a_figure_just_under_the_limit_stands_below_its_point() -> None:
     places = curve(limit=Limit(y=24.0, label="24")).data[0].textposition
-    assert list(places) == ["bottom center", "bottom center", "top center", "top center"]
+    assert list(places) == ["bottom center", "bottom center", "top left", "top center"]
 
 
 def test_the_marked_point_is_drawn_last_and_named() -> None:
     figure = curve(marks=[Mark(x=4, y=30.6, label="now")])
     assert list(figure.data[-1].x) == ["4"]
     assert list(figure.data[-1].text) == ["now"]
+
+
+def test_a_word_at_the_edge_stands_inwards() -> None:
+    figure = curve(marks=[Mark(x=1, y=20.2, label="first"), Mark(x=8, y=44.5, label="last")])
+    assert list(figure.data[-1].textposition) == ["bottom right", "bottom left"]
 
 
 def test_several_curves_are_named_at_their_ends() -> None:

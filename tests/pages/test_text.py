@@ -118,3 +118,8 @@ def test_charts_keep_arabic_words_in_order(ar: Text, en: Text) -> None:
     assert ar.embed("متاحة 24") == "\u2067متاحة 24\u2069"
     assert ar.embed("GiB") == "GiB"
     assert en.embed("usable") == "usable"
+
+
+def test_a_date_is_never_broken(ar: Text) -> None:
+    assert ar.date("2026-10-01") == "\u20662026-\u206010-\u206001\u2069"
+    assert plain(ar.date("2026-10-01")) == "2026-10-01"

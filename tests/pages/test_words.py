@@ -79,3 +79,7 @@ def test_a_change_says_its_values() -> None:
     sets = {"micro_batch_size": 1, "gradient_accumulation_steps": 4}
     assert words.change(EN, "smaller-micro-batch", sets) == "Micro-batch 1 with 4 accumulation steps"
     assert words.change(EN, "weights-awq-int4", {"weight_format": "awq-int4"}) == "Store the weights as AWQ-INT4"
+
+
+def test_a_gpu_is_named_as_people_name_it() -> None:
+    assert words.change(EN, "other-gpu", {"gpu": "geforce-rtx-5090"}) == "GeForce RTX 5090 instead"
