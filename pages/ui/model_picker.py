@@ -1,6 +1,5 @@
 """Choosing the model: from the catalogue, or one's own by configuration, file, Hub id, size or dimensions."""
 
-import io
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -11,11 +10,10 @@ from pages.ui import labels, state, words
 from pages.ui.text import Text
 from planner.models import catalogue
 from planner.models.diffusion import diffusion_ids
-from planner.models.readers import gguf, safetensors
+from planner.models.readers.content import config_of, read_model
 from planner.models.readers.generator import free_dimensions
 from planner.models.readers.huggingface import fetch_config
 from planner.models.readers.json_text import parse_json
-from planner.models.readers.tensors import spec_from_tensors
 from planner.models.vision import vision_ids
 from planner.plan.plan import LONGEST_CONFIG, Plan
 from planner.plan.table import BY_ID
@@ -114,7 +112,7 @@ def _draw_config(text: Text) -> None:
 
 
 def _from_text() -> dict[str, Any]:
-    config = parse_json(st.session_state.get("own.config", ""), limit=LONGEST_CONFIG)
+    config = parse_json(st.session_state.get("own.config", ""), limit=LONGEST_CONFIG, infinite=True)
     return {"model": "custom", "model_config": config}
 
 
@@ -130,14 +128,7 @@ def _draw_file(text: Text) -> None:
 
 
 def _from_file() -> dict[str, Any]:
-    data = st.session_state["own.file"].getvalue()
-    if data.startswith(b"GGUF"):
-        spec = spec_from_tensors(*gguf.read(io.BytesIO(data)))
-    elif data.lstrip()[:1] == b"{":
-        return {"model": "custom", "model_config": parse_json(data)}
-    else:
-        spec = spec_from_tensors(safetensors.read_header(io.BytesIO(data)))
-    return {"model": "custom", "model_config": dict(spec.config)}
+    return {"model": "custom", "model_config": config_of(read_model(st.session_state["own.file"].getvalue()))}
 
 
 def _draw_hub(text: Text) -> None:

@@ -84,7 +84,7 @@ def _read_source(source: str) -> dict[str, Any]:
 def _read_file(path: str) -> dict[str, Any]:
     try:
         with sys.stdin.buffer if path == "-" else Path(path).open("rb") as file:
-            return parse_json(file.read(LONGEST_FILE + 1), limit=LONGEST_FILE)
+            return parse_json(file.read(LONGEST_FILE + 1), limit=LONGEST_FILE, infinite=True)
     except OSError as error:
         raise InputError([Problem("cannot-read-file", "plan", path, {"reason": error.strerror})]) from error
 
@@ -164,7 +164,8 @@ def as_text(plan: Plan, result: Estimate) -> str:
     lines = [
         f"{values['task']} {plan.spec.name} on {values['gpus']} x {values['gpu']}: {verdict}",
         f"  peak in phase {memory.peak.id}: allocated {memory.allocated / GIB:.2f} GiB, "
-        f"reserved {memory.reserved / GIB:.2f} GiB, device {memory.device / GIB:.2f} of {memory.capacity / GIB:.2f} GiB",
+        f"reserved {memory.reserved / GIB:.2f} GiB, "
+        f"device {memory.device / GIB:.2f} of {memory.capacity / GIB:.2f} GiB",
         *(f"    {term.id:<28}{term.value / GIB:>10.3f} GiB" for term in memory.parts),
     ]
     if speed is not None:

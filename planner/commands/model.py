@@ -7,12 +7,10 @@ from typing import Any
 
 from planner.commands.words import problem_line
 from planner.memory.kv_cache import kv_bytes, kv_bytes_per_token, state_bytes
-from planner.models.build import build
-from planner.models.readers.json_text import parse_json
+from planner.models.readers.content import read_model
 from planner.models.spec import ModelSpec
 from planner.result import InputError, Problem
 
-LONGEST_CONFIG = 4 * 2**20
 BAD_INPUT = 2
 
 
@@ -51,7 +49,7 @@ def _row(path: str, kv_dtype: str, context: int) -> dict[str, Any]:
         )
     )
     try:
-        spec = read_model(Path(path))
+        spec = _read(Path(path))
     except InputError as error:
         message = "; ".join(problem_line(problem).removeprefix("error: ") for problem in error.problems)
         return {"file": path, **empty, "status": "error", "message": message}
@@ -69,23 +67,12 @@ def _row(path: str, kv_dtype: str, context: int) -> dict[str, Any]:
     }
 
 
-def read_model(path: Path) -> ModelSpec:
-    """The model of a configuration or of a weight file's header, told apart by content."""
-    from planner.models.readers import gguf, safetensors
-    from planner.models.readers.tensors import spec_from_tensors
-
+def _read(path: Path) -> ModelSpec:
     try:
         with path.open("rb") as file:
-            start = file.read(16)
-            file.seek(0)
-            if start.startswith(b"GGUF"):
-                return spec_from_tensors(*gguf.read(file))
-            if not start.lstrip().startswith(b"{"):
-                return spec_from_tensors(safetensors.read_header(file), {})
-            values = parse_json(file.read(LONGEST_CONFIG + 1), limit=LONGEST_CONFIG)
+            return read_model(file, id=path.stem)
     except OSError as error:
         raise InputError([Problem("cannot-read-file", "file", str(path), {"reason": error.strerror})]) from error
-    return build(values, id=path.stem)
 
 
 def components(spec: ModelSpec) -> dict[str, int]:

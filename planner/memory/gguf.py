@@ -9,37 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from planner.models.readers.ggml import TYPES
+
 SOURCE = "llama.cpp, src/llama-quant.cpp and ggml/src/ggml-common.h (2026)"
 
-BLOCKS: Mapping[str, tuple[int, int]] = MappingProxyType(
-    {
-        "F32": (1, 4),
-        "F16": (1, 2),
-        "BF16": (1, 2),
-        "Q4_0": (32, 18),
-        "Q4_1": (32, 20),
-        "Q5_0": (32, 22),
-        "Q5_1": (32, 24),
-        "Q8_0": (32, 34),
-        "Q2_K": (256, 84),
-        "Q3_K": (256, 110),
-        "Q4_K": (256, 144),
-        "Q5_K": (256, 176),
-        "Q6_K": (256, 210),
-        "IQ1_S": (256, 50),
-        "IQ1_M": (256, 56),
-        "IQ2_XXS": (256, 66),
-        "IQ2_XS": (256, 74),
-        "IQ2_S": (256, 82),
-        "IQ3_XXS": (256, 98),
-        "IQ3_S": (256, 110),
-        "IQ4_NL": (32, 18),
-        "IQ4_XS": (256, 136),
-        "TQ1_0": (256, 54),
-        "TQ2_0": (256, 66),
-        "MXFP4": (32, 17),
-    }
-)
+BLOCKS: Mapping[str, tuple[int, int]] = {name: (weights, size) for name, weights, size in TYPES.values()}
 """Weights and bytes of one block, by type."""
 
 _NARROW = {"Q4_K": "Q5_0", "Q5_K": "Q5_1", "Q6_K": "Q8_0"}

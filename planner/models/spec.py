@@ -71,7 +71,7 @@ class Norm:
     kind: NormKind = NormKind.RMS
     bias: bool = False
     copies: int = 1
-    offset_gain: bool = False  # the gain is applied in fp32: an offset from one (Gemma), or before the cast back (OLMo 2, Cohere)
+    offset_gain: bool = False  # gain applied in fp32: an offset from one (Gemma), or before the cast back (OLMo 2)
 
     @property
     def parameters(self) -> int:
@@ -108,7 +108,7 @@ class Attention:
     fused_qkv: bool = False  # one matrix with role qkv
     qk_norms: tuple[Norm, ...] = ()
     rotary: bool = True
-    rotary_joined: bool = False  # rotates a slice and joins it to the rest (Phi, GPT-NeoX, GLM): output is copied once more
+    rotary_joined: bool = False  # rotates a slice and joins it to the rest (Phi, GPT-NeoX, GLM): copied once more
     gated: bool = False  # an output gate doubles q (Qwen3-Next, Qwen3.5)
     cross: bool = False  # keys and values come from `cross_hidden`-wide outer tokens
     cross_hidden: int = 0
@@ -356,6 +356,7 @@ class Layer:
     norms: tuple[Norm, ...] = ()
     extras: tuple[Extra, ...] = ()
     extra_linears: tuple[Linear, ...] = ()
+    parallel: bool = False  # several norms read the same residual (GPT-NeoX, Falcon 2)
 
     @property
     def parts(self) -> tuple[Mixer | FeedForward | MixtureOfExperts, ...]:

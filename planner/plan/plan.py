@@ -123,8 +123,8 @@ def _parse_config(field: Field, raw: Any) -> dict[str, Any]:
     if not isinstance(raw, str):
         raise InputError([Problem("not-an-object", field.id, type(raw).__name__)])
     if raw.lstrip().startswith("{"):
-        return parse_json(raw, limit=LONGEST_CONFIG)
-    return parse_json(_unpack(field, raw), limit=LONGEST_CONFIG)
+        return parse_json(raw, limit=LONGEST_CONFIG, infinite=True)
+    return parse_json(_unpack(field, raw), limit=LONGEST_CONFIG, infinite=True)
 
 
 def _unpack(field: Field, packed: str) -> bytes:

@@ -68,7 +68,7 @@ def build_deepseek(config: Config) -> ModelSpec:
         own = has_indexer and kinds[index % len(kinds)] == "full"
         return latent_attention(config, sizes, indexed=own)
 
-    return expert_decoder(config, "DeepSeek", sizes, mixer_at=mixer_at)
+    return expert_decoder(config, "DeepSeek", sizes, mixer_at=mixer_at, expert_fields={"router_fp32": True})
 
 
 @family("minicpm3", "youtu")

@@ -36,9 +36,10 @@ def gpt_decoder(
     norm: Norm | None = None,
     reach: list[int | None] | None = None,
     positions: int = 0,
+    parallel: bool = False,
     **options: Any,
 ) -> ModelSpec:
-    """Equal layers of an attention, an ungated MLP of 4 x hidden unless told, and LayerNorms.
+    """Equal layers: attention, an ungated MLP of 4 x hidden unless told, LayerNorms (`parallel`: of one input).
 
     `positions` learned positions are stored; where there are none, positions are rotary or ALiBi.
     """
@@ -48,9 +49,8 @@ def gpt_decoder(
 
     def layer_at(index: int) -> Layer:
         window = reach[index] if reach else None
-        return block(
-            sizes.hidden, attention(sizes, **{"window": window, **mixer}), feed_forward, norms=norms, norm=gain
-        )
+        mixers = attention(sizes, **{"window": window, **mixer})
+        return block(sizes.hidden, mixers, feed_forward, norms=norms, norm=gain, parallel=parallel)
 
     if positions:
         options["embeddings"] = tables(config, sizes.hidden, positions)
@@ -116,7 +116,8 @@ def build_gpt_neox(config: Config) -> ModelSpec:
     """GPT-NeoX and Pythia (arXiv:2204.06745)."""
     bias = config.flag("attention_bias", default=True)
     mixer = {"q_bias": bias, "o_bias": bias, "fused_qkv": True}
-    return gpt_decoder(config, "GPT-NeoX", sizes_of(config), mixer=mixer, rotary_joined=True)
+    parallel = config.flag("use_parallel_residual", default=True)
+    return gpt_decoder(config, "GPT-NeoX", sizes_of(config), mixer=mixer, rotary_joined=True, parallel=parallel)
 
 
 @family("opt")
@@ -190,6 +191,7 @@ def build_falcon(config: Config) -> ModelSpec:
         mlp_options={"bias": bias, "activation": activation_of(config, "gelu")},
         norms=1 if shared else 2,
         tied=True,
+        parallel=parallel,
     )
 
 
