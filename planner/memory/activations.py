@@ -1,16 +1,17 @@
 """Saved activations of a stage, by recomputation and micro-batches in flight, and one layer's working set."""
 
+import dataclasses
 from dataclasses import dataclass
 
 from planner.memory.layers import LayerSaved, layer_saved, outside_saved
 from planner.memory.path import Path
 from planner.memory.saved import Shape
 from planner.memory.sharding import Stage
-from planner.models.spec import ModelTask, Stack, StackKind
-from planner.numeric import Number, maximum, minimum
+from planner.models.spec import Attention, Layer, ModelTask, Stack, StackKind
+from planner.numeric import Number, maximum, minimum, where
 from planner.parallel import Sharding
 from planner.result import Formula
-from planner.workload import MethodKind, Recompute, Training
+from planner.workload import AttentionImplementation, MethodKind, Recompute, Training
 
 ACTIVATIONS = Formula(
     id="mem.activations",
@@ -95,6 +96,22 @@ def working(coefficients: LayerSaved, shape: Shape) -> Number:
     return moment + coefficients.gradients.bytes(shape)
 
 
+def _layer(request: Training, path: Path, layer: Layer, vision: bool, shape: Shape) -> tuple[Number, Number]:
+    """Bytes that one layer keeps, and its working set in backward.
+
+    Sequences longer than a sliding window need a mask in PyTorch's own attention, which then takes another kernel.
+    """
+    coefficients = layer_saved(path, layer, vision)
+    kept, remade = _kept(request, coefficients, shape)
+    found = kept, remade + working(coefficients, shape)
+    windows = [part.window for part in layer.mixers if isinstance(part, Attention) and part.window]
+    if not windows or path.padding_mask or path.attention is not AttentionImplementation.SDPA:
+        return found
+    masked = _layer(request, dataclasses.replace(path, padding_mask=True), layer, vision, shape)
+    beyond = shape.keys > min(windows)
+    return where(beyond, masked[0], found[0]), where(beyond, masked[1], found[1])
+
+
 def activations(request: Training, path: Path, stage: Stage) -> Activations:
     """Saved activations of `stage`, and the working set of the layer that needs most.
 
@@ -112,12 +129,12 @@ def activations(request: Training, path: Path, stage: Stage) -> Activations:
             continue
         shape = shape_of(request, stack)
         for run in stack.groups:
-            coefficients = layer_saved(path, run.layer, stack.kind is StackKind.VISION)
-            kept, remade = _kept(request, coefficients, shape)
+            vision = stack.kind is StackKind.VISION
+            kept, work = _layer(request, path, run.layer, vision, shape)
             saved = saved + kept * _trained(request, run.count)
-            peak = maximum(peak, remade + working(coefficients, shape))
+            peak = maximum(peak, work)
             if holds:
-                held = held + coefficients.boundary.bytes(shape) * run.count
+                held = held + layer_saved(path, run.layer, vision).boundary.bytes(shape) * run.count
     if request.model.text_stack is None:
         return Activations(saved, peak, held)
     before, behind = outside_saved(path, request.model)

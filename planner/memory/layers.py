@@ -82,6 +82,8 @@ def layer_saved(path: Path, layer: Layer, vision: bool = False) -> LayerSaved:
     source, parts = path.bytes.residual, layer.parts
     kept = Saved(whole=sum(norm_saved(path, norm, source) for norm in layer.norms))
     feed_forward = NOTHING
+    if layer.parallel and layer.norms:  # all of them keep one input
+        kept += Saved(whole=-source * layer.hidden * (len(layer.norms) - 1))
     for index, part in enumerate(parts):
         # Parallel parts read one norm's result; what they save of it is shared, unless each casts it.
         held = index > 0 and len(layer.norms) < len(parts)

@@ -99,16 +99,7 @@ def build_gpt_neo(config: Config) -> ModelSpec:
 def build_gptj(config: Config) -> ModelSpec:
     """GPT-J: attention and MLP in parallel behind one norm; the head has a bias."""
     mlp_options = {"activation": activation_of(config, "gelu_new")}
-    return gpt_decoder(
-        config,
-        "GPT-J",
-        sizes_of(config),
-        mixer={},
-        mlp_options=mlp_options,
-        norms=1,
-        head_bias=True,
-        rotary_joined=True,
-    )
+    return gpt_decoder(config, "GPT-J", sizes_of(config), mixer={}, mlp_options=mlp_options, norms=1, head_bias=True)
 
 
 @family("gpt_neox", "gpt_neox_japanese")

@@ -149,4 +149,6 @@ def build_gpt_oss(config: Config) -> ModelSpec:
         return attention(sizes, window=reach[index], extras=sinks, **biases(config, qkv=bias, out=bias))
 
     fields = {"expert_options": {"bias": True, "activation": "swiglu_clamped"}, "router_bias": True}
-    return expert_decoder(config, "gpt-oss", sizes, mixer_at=mixer_at, expert_fields=fields)
+    return expert_decoder(
+        config, "gpt-oss", sizes, mixer_at=mixer_at, expert_fields=fields, offset_gain=True, rotary_joined=True
+    )
