@@ -21,6 +21,8 @@ HIGHEST = 1.15
 """GeForce clocks run above the printed boost; every card with several reports stays within this (RTX 5090: 1.14)."""
 DEFAULT_BANDWIDTH_SHARE = 0.82
 """Median over the cards measured with skinny products (0.79-0.89)."""
+NARROW = ("fp8", "int8", "fp4")
+"""Formats whose kernels carry scales."""
 SAME_PEAK = {"fp16": "bf16", "bf16": "fp16"}
 """Dtypes that run on the same units at the same rate."""
 
@@ -56,7 +58,19 @@ def _flops_shares() -> dict[tuple[str, str], _Share]:
             continue
         typical = float(row["tflops"]) * TERA * (BEST_TO_TYPICAL if row["statistic"] == "best" else 1.0)
         found.setdefault((row["gpu"], row["dtype"]), []).append((typical / peak, row["source"]))
-    return {key: _Share(min(median(s for s, _ in rows), HIGHEST), rows[0][1]) for key, rows in found.items()}
+    return {key: _typical(key[1], rows) for key, rows in found.items()}
+
+
+def _typical(dtype: str, rows: list[tuple[float, str]]) -> _Share:
+    """The middle of what several sources measured; of narrow formats the best.
+
+    Kernels for FP8 and below differ in what they do besides: block scales, quantising their input. The best of them
+    is the plain product; what is added counts as element-wise work.
+    """
+    best = max(rows)
+    if dtype in NARROW:
+        return _Share(min(best[0], HIGHEST), best[1])
+    return _Share(min(median(share for share, _ in rows), HIGHEST), rows[0][1])
 
 
 @lru_cache(maxsize=1)

@@ -61,13 +61,17 @@ def gather(group: Group, message: Number) -> Number:
     return _seconds(group, (group.ranks - 1) / group.ranks * message, message)
 
 
-def all_to_all(group: Group, message: Number) -> Number:
-    """Seconds for each rank to send `message` bytes, spread evenly over the group.
+def all_to_all(group: Group, message: Number, copies: Number) -> Number:
+    """Seconds for each rank to send `message` bytes of tokens to `copies` experts each, spread evenly over the group.
 
-    What leaves the node shares one port per rank; what stays runs on the node's link at the same time.
+    Between nodes a token travels once to each node it is wanted in, (n-1)(1 - (1-1/n)^k) of n nodes, through its
+    rank's port, and is handed out there; inside the node every copy runs on the node's link at the same time.
+    Source: hierarchical dispatch of DeepSeek-V3 (arXiv:2412.19437, section 3.2.2), DeepEP and Megatron-Core.
     """
-    away = (group.ranks - group.local) / group.ranks * message / group.inter_bandwidth
-    near = (group.local - 1) / group.ranks * message / group.intra_bandwidth
+    nodes = group.ranks / group.local
+    wanted = (nodes - 1) * (1 - (1 - 1 / nodes) ** copies)
+    away = wanted * message / group.inter_bandwidth
+    near = copies * (group.local - 1) / group.local * message / group.intra_bandwidth
     return where(group.ranks > 1, group.latency + maximum(away, near), 0.0)
 
 

@@ -18,6 +18,9 @@ than a benchmark's and hold the card at its power limit. Bounds: 0.75 to 1. Medi
 cards (llm-foundry on A100 and H100, Megatron-LM and fms-acceleration on A100); GeForce and workstation cards, whose
 benchmark figures are long runs at the power limit already, keep 0.95."""
 
+GROUPED_SHARE = 0.75
+"""Rate of grouped products (one of each expert, of unequal rows) over one large product. Bounds: 0.6 to 1."""
+
 FLASH_SHARE = {
     AttentionImplementation.FLASH: {"Hopper": 0.42, "Blackwell": 0.4, "Blackwell Ultra": 0.4},
     AttentionImplementation.SDPA: {"Hopper": 0.55, "Blackwell": 0.55, "Blackwell Ultra": 0.55},

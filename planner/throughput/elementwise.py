@@ -33,6 +33,12 @@ DROPOUT = (3.5, 2.5)
 """Inner elements moved per residual element by dropout: read, write, one-byte mask."""
 CAST = 6.0
 """Bytes of casting one element between fp32 and 16 bits."""
+QUANTISE = 1.0
+"""Bytes of quantising one element to FP8: written beside what the norm or activation before it writes anyway
+(Transformer Engine fuses the two)."""
+ROUTING = (4.0, 5.0)
+"""Inner elements moved per routed element, forward and backward: tokens gathered by expert, the experts' outputs put
+back and weighed (read and write each); backward the same and the router's gradient. No compiler fuses them."""
 
 LOSS: dict[LossPath, float] = {
     LossPath.TRANSFORMERS_5: 30.0,
@@ -70,6 +76,7 @@ def elementwise_bytes(
             passes.gated[way] * elements.gated
             + passes.activation[way] * elements.activation
             + passes.rotary[way] * elements.rotary
+            + ROUTING[way] * elements.routed
         )
         moved.append(stream / residual_split + inner / split)
     return moved[0], moved[1]

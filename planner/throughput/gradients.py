@@ -1,5 +1,6 @@
 """Data-parallel traffic of a step: gradient sums, parameter gathers, and how much of it computing hides."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from planner.numeric import Number, maximum
@@ -76,7 +77,9 @@ def _sharded(
     return traffic
 
 
-def _both(combine, dense_group: Group, expert_group: Group, dense: Number, experts: Number) -> Number:  # type: ignore[no-untyped-def]
+def _both(
+    combine: Callable[[Group, Number], Number], dense_group: Group, expert_group: Group, dense: Number, experts: Number
+) -> Number:
     """One collective over the dense parameters and one over the experts, which have fewer peers."""
     seconds = combine(dense_group, dense)
     return seconds if isinstance(experts, float) and experts == 0.0 else seconds + combine(expert_group, experts)

@@ -31,8 +31,10 @@ def expert_seconds(request: Training, work: StackWork, tokens: Number) -> Number
     if not work.routed_layers:
         return 0.0
     active = max(product.active for product in work.products if product.routed)
-    message = tokens * active * work.hidden * 2.0
-    return 2 * work.routed_layers * all_to_all(expert_group(request.cluster, request.layout), message)
+    layout = request.layout
+    shared = layout.tensor_parallel if layout.sequence_parallel else 1  # each rank sends its own part of the sequence
+    message = tokens * work.hidden * 2.0 / shared
+    return 2 * work.routed_layers * all_to_all(expert_group(request.cluster, layout), message, active)
 
 
 def context_traffic(request: Training, work: StackWork, tokens: Number, attention: Number) -> Traffic:

@@ -95,6 +95,7 @@ class Elementwise:
     activation: float = 0  # plain activation
     residual: float = 0
     rotary: float = 0
+    routed: float = 0  # tokens sent to experts and back
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +212,7 @@ def _elements(layer: Layer) -> Iterator[tuple[str, float]]:
             yield _feed_forward_elements(part, 1)
         else:
             yield _feed_forward_elements(part.expert, part.top_k)
-            yield "residual", layer.hidden * part.top_k  # gathering and weighing the experts' outputs
+            yield "routed", layer.hidden * part.top_k
             if part.shared:
                 yield _feed_forward_elements(part.shared, 1)
 
@@ -259,7 +260,7 @@ def _stack_work(stack: Stack) -> StackWork:
 def model_work(spec: ModelSpec) -> ModelWork:
     """The work of a model, kept for each model object. Prediction blocks (MTP) run in training only: left out."""
     main = spec.text_stack
-    rest = [stack for stack in spec.stacks if stack is not main and stack.kind is not StackKind.MTP]
+    rest = [s for s in spec.stacks if s is not main and s.kind is not StackKind.MTP and s.depth]
     stacks = tuple(_stack_work(stack) for stack in ([main] if main else []) + rest)
     head = None
     if spec.head is not None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from planner.numeric import Number, maximum
 from planner.throughput import constants
-from planner.throughput.elementwise import CAST, LOSS, elementwise_bytes
+from planner.throughput.elementwise import CAST, LOSS, QUANTISE, elementwise_bytes
 from planner.throughput.operators import ModelWork, Product, StackWork
 from planner.throughput.precision import Widths
 from planner.throughput.roofline import Machine, eager_seconds, flash_seconds, gemm_seconds, machine, product_seconds
@@ -87,9 +87,14 @@ def _attention_seconds(
 
 
 def _cast_bytes(work: StackWork, sizes: Widths) -> float:
-    """Bytes per token of casting what products take in: the normed stream, once for each product that reads it."""
+    """Bytes per token of casting what products take in.
+
+    Autocast: the fp32 stream, once for each product that reads it. FP8: every product's 16-bit input once.
+    """
     if not sizes.casts:
         return 0.0
+    if sizes.operand == 1.0:
+        return QUANTISE * sum(p.layers * p.active * p.inputs for p in work.products)
     return CAST * sum(p.layers * p.inputs for p in work.products if p.inputs == work.hidden and not p.routed)
 
 

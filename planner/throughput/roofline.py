@@ -1,6 +1,6 @@
 """Seconds of operators on one accelerator: the slower of arithmetic and memory, for the shapes that each GPU holds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from planner.hardware.attainable import attainable_bandwidth, attainable_flops, executed_dtype
@@ -67,9 +67,15 @@ def _sixteen_bit(gpu: Gpu) -> str:
 
 
 def gemm_seconds(
-    on: Machine, rows: Number, inputs: Number, outputs: Number, activation_bytes: Number, weight_bytes: Number
+    on: Machine,
+    rows: Number,
+    inputs: Number,
+    outputs: Number,
+    activation_bytes: Number,
+    weight_bytes: Number,
+    groups: Number = 1,
 ) -> Number:
-    """Seconds of `rows` x `inputs` times `inputs` x `outputs`: max(arithmetic, memory).
+    """Seconds of `groups` products of `rows` x `inputs` times `inputs` x `outputs`: max(arithmetic, memory).
 
     Arithmetic: 2 m k n over the attained rate of large products, at least one tile of rows, plus the last wave of
     tiles that fills only part of the processors. Memory: both operands and the result once.
@@ -77,10 +83,10 @@ def gemm_seconds(
     """
     fewest = maximum(rows, constants.SMALLEST_TILE)
     wave = constants.TAIL_WAVES * on.units * constants.TILE_AREA / constants.TILE_ROWS
-    tail = 1 + wave / (outputs * maximum(1, rows / constants.TILE_ROWS))
+    tail = 1 + wave / (groups * outputs * maximum(1, rows / constants.TILE_ROWS))
     arithmetic = 2 * fewest * inputs * outputs * tail / on.flops
     moved = activation_bytes * rows * (inputs + outputs) + weight_bytes * inputs * outputs
-    return maximum(arithmetic, moved / on.bandwidth)
+    return groups * maximum(arithmetic, moved / on.bandwidth)
 
 
 def product_seconds(
@@ -103,7 +109,8 @@ def product_seconds(
         return product.layers * gemm_seconds(on, tokens, inputs, outputs, activation_bytes, weight_bytes)
     touched = touched_experts(product.copies, product.active, tokens * expert_parallel) / expert_parallel
     rows = tokens * product.active / touched
-    return product.layers * touched * gemm_seconds(on, rows, inputs, outputs, activation_bytes, weight_bytes)
+    grouped = replace(on, flops=constants.GROUPED_SHARE * on.flops)
+    return product.layers * gemm_seconds(grouped, rows, inputs, outputs, activation_bytes, weight_bytes, touched)
 
 
 def touched_experts(experts: int, active: float, tokens: Number) -> Number:
@@ -124,7 +131,7 @@ def flash_seconds(
     A causal mask leaves half the pairs; a window w leaves w keys for each query.
     """
     pairs = queries * _mean_keys(core, keys)
-    head = core.key_dim
+    head = max(1, core.key_dim, core.value_dim)
     shares = constants.FLASH_SHARE[kernel]
     limit = shares.get(on.architecture, constants.FLASH_SHARE_DEFAULT) * on.sixteen_bit_flops
     rate = limit * head / (head + constants.HALF_RATE_HEAD) * (128 + constants.HALF_RATE_HEAD) / 128

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from planner.hardware.attainable import executed_dtype
 from planner.models.spec import ModelTask, StackKind
 from planner.numeric import Number, maximum, minimum
-from planner.result import InputError, Speed
+from planner.result import InputError, Speed, Term
 from planner.throughput import constants, terms
 from planner.throughput.bound import bound_of
 from planner.throughput.communication import all_reduce, all_to_all, expert_group, pipeline_group, send, tensor_group
@@ -113,7 +113,7 @@ def serving_speed(request: Serving) -> Speed | None:
         tokens_per_second=replicas * sequences * request.output_tokens / seconds,
         mfu=_flops(run, sequences) * replicas / (seconds * run.on.peak * layout.gpus),
         model_flops=_flops(run, sequences) * replicas,
-        time_to_first_token=prefill.seconds + step.seconds,
+        time_to_first_token=run.costs.request + prefill.seconds + step.seconds,
         time_per_output_token=step.seconds + others,
         prefill_tokens_per_second=replicas * request.input_tokens * stages / prefill.seconds,
         status=run.on.status,
@@ -252,7 +252,7 @@ def _communication(run: _Run, work: StackWork, tokens: Number) -> Number:
     if work.routed_layers:
         active = max(p.active for p in work.products if p.routed)
         share = expert_group(cluster, layout)
-        exchanged = 2 * work.routed_layers * all_to_all(share, message * active)
+        exchanged = 2 * work.routed_layers * all_to_all(share, message, active)
     hops = (layout.pipeline_parallel - 1) * send(pipeline_group(cluster, layout), message)
     return reduced + exchanged + hops
 
@@ -278,7 +278,7 @@ def _flops(run: _Run, sequences: Number) -> Number:
     return sequences * (products + main.attention_flops(tokens, tokens / 2))
 
 
-def _parts(step: _Step):  # type: ignore[no-untyped-def]
+def _parts(step: _Step) -> tuple[Term, ...]:
     return (
         terms.COMPUTE.term(step.compute),
         terms.ATTENTION.term(step.attention),

@@ -15,6 +15,7 @@ class EngineCosts:
     host_layer: float  # CPU seconds per layer where kernels are issued one by one
     step: float  # seconds per step outside the layers: scheduling, sampling, detokenising
     prefill_share: float  # rate of prefill products over large products: mixed lengths, padding, small chunks
+    request: float = 0.02  # seconds of a request outside its passes: tokenising, queueing for a step, streaming
     host_bound: bool = False  # kernels are always issued one by one
     copies_cache: bool = False  # appends to the cache by copying it, and repeats key/value heads
     quantised_host: float = 0.0  # further CPU seconds per layer where products unpack their weights
@@ -24,16 +25,28 @@ class EngineCosts:
 
 
 ENGINES: dict[Engine, EngineCosts] = {
-    Engine.VLLM: EngineCosts(12, 12, 0.35e-3, 1e-3, 0.75),
-    Engine.SGLANG: EngineCosts(12, 12, 0.35e-3, 1e-3, 0.75),
-    Engine.TENSORRT_LLM: EngineCosts(11, 10, 0.25e-3, 0.8e-3, 0.8),
-    Engine.LLAMA_CPP: EngineCosts(6, 4, 0.05e-3, 0.3e-3, 0.65, hbm_share=0.6, unpacked_share=0.95, unpacks=True),
+    Engine.VLLM: EngineCosts(12, 3, 0.35e-3, 0.4e-3, 0.75),
+    Engine.SGLANG: EngineCosts(12, 3, 0.35e-3, 0.4e-3, 0.75),
+    Engine.TENSORRT_LLM: EngineCosts(11, 3, 0.25e-3, 0.4e-3, 0.8),
+    Engine.LLAMA_CPP: EngineCosts(
+        6, 4, 0.05e-3, 0.3e-3, 0.65, request=0.005, hbm_share=0.6, unpacked_share=0.95, unpacks=True
+    ),
     Engine.TRANSFORMERS: EngineCosts(
-        45, 30, 0.65e-3, 1.5e-3, 0.75, host_bound=True, copies_cache=True, quantised_host=0.35e-3, unpacked_share=0.45
+        45,
+        30,
+        0.65e-3,
+        1.5e-3,
+        0.75,
+        request=0.0,
+        host_bound=True,
+        copies_cache=True,
+        quantised_host=0.35e-3,
+        unpacked_share=0.45,
     ),
 }
 """vLLM, SGLang: 80-layer Llama 70B in FP8 at concurrency 4-8 takes 60-80 us a layer beyond its memory traffic on H100,
-H200 and B200, whatever the tensor-parallel degree; routed layers about 100 us (gpt-oss, DeepSeek-R1, Qwen3-235B).
+H200 and B200, whatever the tensor-parallel degree; a routed layer adds a
+router, a sort and a weighted sum.
 transformers: 20-25 ms a token whatever the size, 28-32 layers; GPTQ and AWQ layers issue their kernels from Python,
 0.3-0.4 ms a layer more (Qwen2.5 speed benchmark). llama.cpp (b2824): batch-1 F16 reaches 0.85-0.92 of Ada's bandwidth,
 0.41-0.54 of A100's and H100's, for which its kernels are not tuned. Prefill:

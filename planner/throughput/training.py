@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from planner.models.spec import ModelTask, StackKind
 from planner.numeric import Number, maximum
-from planner.result import InputError, Speed
+from planner.result import InputError, Speed, Term
 from planner.throughput import terms
 from planner.throughput.bound import bound_of
 from planner.throughput.gradients import Traffic, data_parallel_traffic
@@ -76,7 +76,7 @@ def training_speed(request: Training) -> Speed | None:
     return _speed(request, on, parts, hidden, running + waiting)
 
 
-def _speed(request: Training, on: Machine, parts, hidden, seconds: Number) -> Speed:  # type: ignore[no-untyped-def]
+def _speed(request: Training, on: Machine, parts: tuple[Term, ...], hidden: tuple[Term, ...], seconds: Number) -> Speed:
     model_flops, executed = step_flops(request)
     capacity = seconds * on.peak * request.layout.gpus
     samples = request.global_batch_size / seconds

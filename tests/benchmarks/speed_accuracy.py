@@ -99,6 +99,8 @@ def training_request(row):
         data_parallel=int(row["dp"]),
         tensor_parallel=int(row["tp"]),
         pipeline_parallel=int(row["pp"]),
+        context_parallel=int(row["cp"]),
+        expert_parallel=int(row["ep"]),
         sequence_parallel=row["sequence_parallel"] == "yes",
         sharding=Sharding(row["sharding"]),
         schedule=Schedule.INTERLEAVED if chunks > 1 else Schedule.ONE_F_ONE_B,

@@ -10,7 +10,7 @@ from planner.result import InputError, Status
     [
         ("a100-sxm4-80gb", "bf16", 0.78, 0.87),
         ("h100-sxm5-80gb", "bf16", 0.72, 0.80),
-        ("h100-sxm5-80gb", "fp8", 0.52, 0.65),
+        ("h100-sxm5-80gb", "fp8", 0.6, 0.72),
         ("b200-sxm-180gb", "bf16", 0.65, 0.75),
         ("b200-sxm-180gb", "fp4", 0.35, 0.48),
         ("mi300x", "bf16", 0.45, 0.52),
