@@ -49,15 +49,22 @@ def image_scale(request: Training) -> Number:
 
 
 def stack_tokens(request: Training, stack: Stack) -> tuple[Number, Number]:
-    """Tokens of one micro-batch on one GPU in `stack`, and keys that a query meets."""
-    if stack.kind in (StackKind.VISION, StackKind.AUDIO):
-        only = request.model.task is ModelTask.VISION or stack is request.model.text_stack
-        items = 1 if only else request.images_per_sample
-        tokens = stack.tokens_per_item or 0
-        each = tokens * image_scale(request) if stack.kind is StackKind.VISION else tokens
-        return request.micro_batch_size * items * each, each
-    sequence = request.sequence_length
-    return request.micro_batch_size * sequence / request.layout.context_parallel, sequence
+    """Tokens of one micro-batch on one GPU in `stack`, and keys that a query meets.
+
+    An image model's tokens follow the image's pixels; towers and audio encoders have as many as they are built for.
+    """
+    model, batch = request.model, request.micro_batch_size
+    if stack is model.text_stack and stack.kind is StackKind.VISION:
+        each = (stack.tokens_per_item or 0) * image_scale(request)
+        return batch * each, each
+    if stack.kind in (StackKind.VISION, StackKind.AUDIO) and stack is not model.text_stack:
+        items = request.images_per_sample if model.task is ModelTask.MULTIMODAL else 1
+        fixed = stack.tokens_per_item or 0
+        return batch * items * fixed, fixed
+    length = request.sequence_length
+    if stack is not model.text_stack and stack.tokens_per_item:
+        length = stack.tokens_per_item
+    return batch * length / request.layout.context_parallel, length
 
 
 def shape_of(request: Training, stack: Stack) -> Shape:
@@ -125,7 +132,8 @@ def activations(request: Training, path: Path, stage: Stage) -> Activations:
     held: Number = 0
     holds = not path.trains_base and request.layout.sharding in (Sharding.FSDP, Sharding.HSDP)
     for stack in request.model.stacks:
-        if stack.kind is StackKind.MTP:
+        tower = stack.kind in (StackKind.VISION, StackKind.AUDIO) and stack is not request.model.text_stack
+        if stack.kind is StackKind.MTP or (tower and not path.trains_base):  # a frozen tower keeps nothing
             continue
         shape = shape_of(request, stack)
         for run in stack.groups:

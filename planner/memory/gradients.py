@@ -35,6 +35,20 @@ def gradient_bytes(request: Training, path: Path, held: Weights) -> Number:
     return (held.trained + held.trained_experts) * size
 
 
+def gradients_stand(request: Training, path: Path) -> Number:
+    """1 where gradients are there all along, 0 where they grow over the backward pass and are freed by the step.
+
+    They stay between micro-batches, in the fp32 buffer beside master weights, and as views of DDP's buckets.
+    """
+    layout = request.layout
+    if path.bytes.master:
+        return 1
+    several = where(request.gradient_accumulation_steps > 1, 1, 0)
+    if layout.sharding is Sharding.NONE and request.bucket_view:
+        return where(layout.data_parallel * layout.context_parallel > 1, 1, several)
+    return several
+
+
 def bucket_bytes(request: Training, path: Path, held: Weights) -> Number:
     """Bytes of reduction buffers: a copy of the gradients under DDP, DeepSpeed's buckets under ZeRO 1 and 2."""
     sharding, size = request.layout.sharding, path.bytes.gradient

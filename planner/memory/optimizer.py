@@ -83,6 +83,8 @@ def temporary_bytes(request: Training, path: Path, held: Weights) -> Number:
     rule, b, layout = RULES[request.optimizer], path.bytes, request.layout
     if layout.offload_optimizer is not Offload.NONE:
         return 0
+    if b.master and request.optimizer is _K.ADAMW:
+        return 0  # Megatron's and DeepSpeed's step is one fused kernel
     low = b.state == 2
     one = rule.largest * b.state + (rule.largest_fp32 * 4 if low else 0)
     dense, experts = held.trained * rule.all_tensors * b.state, held.trained_experts * rule.all_tensors * b.state

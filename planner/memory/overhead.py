@@ -63,7 +63,10 @@ def gathered(request: Training, path: Path, held: Weights, backward: bool) -> Nu
     compute = path.bytes.gathered
     layer = layer_elements(request, held)
     found = held.local.ends * compute + layer * _gathered_matrix(path, held)
-    return found + layer * compute if backward and path.trains_base else found
+    if backward and path.trains_base:
+        found = found + layer * compute
+    whole = layout.shard_degree == 1 if layout.offload_parameters is Offload.NONE else False
+    return where(whole, 0, found)
 
 
 def _gathered_matrix(path: Path, held: Weights) -> float:

@@ -3,14 +3,14 @@
 from planner.memory.activations import ACTIVATIONS, RECOMPUTED, activations
 from planner.memory.adapters import ADAPTER
 from planner.memory.batch import BATCH, batch_bytes
-from planner.memory.gradients import BUCKETS, GRADIENTS, bucket_bytes, gradient_bytes
+from planner.memory.gradients import BUCKETS, GRADIENTS, bucket_bytes, gradient_bytes, gradients_stand
 from planner.memory.logits import LOGITS, logit_count, logits
 from planner.memory.optimizer import OPTIMIZER, TEMPORARY, state_bytes, temporary_bytes
 from planner.memory.overhead import GATHERED, gathered, layer_elements
 from planner.memory.path import Path
 from planner.memory.sharding import Stage, counts
 from planner.memory.weights import COPIES, WEIGHTS, Weights, weights
-from planner.numeric import Number, maximum, where
+from planner.numeric import Number, maximum
 from planner.result import Phase
 from planner.workload import Recompute, Training
 
@@ -28,15 +28,14 @@ def stage_phases(request: Training, path: Path, stage: Stage) -> tuple[Phase, ..
     forward, backward = logits(request, path, stage)
     count = logit_count(request) * stage.last
     grads, buckets = gradient_bytes(request, path, held), bucket_bytes(request, path, held)
-    # Gradients of earlier micro-batches are there all along, else they grow over the backward pass.
-    accumulated = where(request.gradient_accumulation_steps > 1, 1, 0)
+    standing_gradients = gradients_stand(request, path)
     standing = (
         WEIGHTS.term(held.base, elements=held.local.total, bytes_per_element=held.bytes_per_matrix),
         ADAPTER.term(held.adapter, bytes_per_element=path.bytes.trained),
         OPTIMIZER.term(state_bytes(request, path, held), trained=held.trained + held.trained_experts),
         BATCH.term(batch_bytes(request)),
     )
-    old = (GRADIENTS.term(grads * accumulated, bytes_per_element=size), BUCKETS.term(buckets * accumulated))
+    old = (GRADIENTS.term(grads * standing_gradients, bytes_per_element=size), BUCKETS.term(buckets))
     new = (GRADIENTS.term(grads, bytes_per_element=size), BUCKETS.term(buckets))
     saved = ACTIVATIONS.term(kept.saved, layers=layers, in_flight=stage.in_flight)
     collected = ACTIVATIONS.term(kept.saved + kept.held, layers=layers, in_flight=stage.in_flight)

@@ -7,6 +7,7 @@ import pytest
 
 from planner.hardware.types import Cluster
 from planner.memory.training import training_memory
+from planner.models.catalogue import model as catalogue_model
 from planner.parallel import Layout, Offload, Schedule, Sharding
 from planner.result import Memory, total
 from planner.workload import (
@@ -189,6 +190,48 @@ def test_nf4_is_half_a_byte_and_its_scales() -> None:
     matrices = 32 * (4 * 4096**2 + 3 * 4096 * 11008)
     rest = model.total_parameters - matrices
     assert value(found, "forward", "mem.weights") == pytest.approx(0.515869140625 * matrices + 2 * rest)
+
+
+def test_megatron_keeps_18_bytes_a_parameter_throughout() -> None:
+    """Weights 2, fp32 gradient buffer 4, master copy and two states 12; no temporary copy in the fused step."""
+    found = memory(precision=TrainingPrecision.BF16_MASTER, sequence_length=128)
+    at_rest = sum(value(found, "forward", id) for id in ("mem.weights", "mem.gradients", "mem.optimizer"))
+    assert at_rest == pytest.approx(18 * BASE.model.total_parameters)
+    assert value(found, "optimizer", "mem.optimizer.temporary") == 0
+
+
+@pytest.mark.parametrize("tensor", [1, 2, 8])
+def test_tensor_and_sequence_parallel_as_megatron_divides(tensor: int) -> None:
+    """s b h (10 + 24 / t) without, 34 s b h / t with sequence parallel (Korthikanti et al., equations 2 and 4), for the
+    layers; norm statistics and flash attention's logsumexp, which the paper leaves out, come on top."""
+    model, tokens, hidden, layers, heads = reference_model("block:megatron"), 2048, 4096, 32, 32
+    for sequence, per_token in ((False, hidden * (10 + 24 / tensor) + 16), (True, (34 * hidden + 16) / tensor)):
+        layout = Layout(tensor_parallel=tensor, sequence_parallel=sequence)
+        found = memory(model=model, layout=layout, dropout=True, sequence_length=tokens)
+        ways = tensor if sequence else 1
+        ends = tokens * (8 + hidden + 2 * hidden + 8 + 2 * hidden) / ways  # indices, embedding dropout, final norm
+        expected = layers * tokens * (per_token + 4 * heads / tensor) + ends
+        assert value(found, "forward", "mem.activations") == pytest.approx(expected, rel=1e-6)
+
+
+def test_ddp_buckets_stand_beside_gradients() -> None:
+    plain = memory(layout=Layout(data_parallel=2))
+    view = memory(layout=Layout(data_parallel=2), bucket_view=True)
+    gradients = 2 * BASE.model.total_parameters
+    assert value(plain, "forward", "mem.buckets") == pytest.approx(gradients)
+    assert value(plain, "forward", "mem.gradients") == 0
+    assert value(view, "forward", "mem.buckets") == 0
+    assert value(view, "forward", "mem.gradients") == pytest.approx(gradients)
+
+
+def test_frozen_tower_keeps_nothing() -> None:
+    model = catalogue_model("llava-hf/llava-1.5-7b-hf")
+    lora = Method(kind=MethodKind.LORA)
+    assert value(memory(model=model, method=lora, images_per_sample=4), "forward", "mem.activations") == value(
+        memory(model=model, method=lora), "forward", "mem.activations"
+    )
+    full = value(memory(model=model, images_per_sample=4), "forward", "mem.activations")
+    assert full > value(memory(model=model), "forward", "mem.activations")
 
 
 def test_lora_parameters() -> None:
