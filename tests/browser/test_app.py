@@ -4,7 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Browser, Page, Request, expect
+
+from tests.browser.axe import violations
 
 pytestmark = pytest.mark.browser
 
@@ -40,3 +42,16 @@ def test_nothing_is_fetched_from_elsewhere(page: Page, app_url: str) -> None:
     page.wait_for_function("document.documentElement.dir === 'ltr'", timeout=30_000)
     page.wait_for_timeout(1500)
     assert foreign == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_the_plan_page_breaks_no_accessibility_rule(browser: Browser, app_url: str, language: str, theme: str) -> None:
+    context = browser.new_context(color_scheme=theme, viewport={"width": 1280, "height": 1000})
+    page = context.new_page()
+    page.goto(f"{app_url}/?lang={language}")
+    expect(page.locator(".gp-headline")).to_be_visible(timeout=60_000)
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=60_000)
+    page.wait_for_timeout(1000)  # widgets fade in, and a faded word fails its contrast
+    assert violations(page) == []
+    context.close()
