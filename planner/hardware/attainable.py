@@ -26,6 +26,10 @@ NARROW = ("fp8", "int8", "fp4")
 SAME_PEAK = {"fp16": "bf16", "bf16": "fp16"}
 """Dtypes that run on the same units at the same rate."""
 
+CPU_ARCHITECTURE = "CPU"
+"""Architecture of a processor that is used as a device."""
+CPU_SHARE = 0.6
+"""Share of a processor's SIMD peak that large products reach (oneDNN, BLIS: 0.5-0.8; clocks fall under wide SIMD)."""
 FALLBACK = {"fp16": "fp32", "bf16": "fp32", "tf32": "fp32"}
 """Where a 16-bit or TF32 product runs on a card without units for it."""
 
@@ -122,6 +126,8 @@ def attainable_flops(gpu: Gpu, dtype: str) -> Attained:
     """FLOP/s that large matrix products reach in `dtype`. Raises `InputError` "unknown-peak" where no peak is known."""
     dtype = executed_dtype(gpu, dtype)
     peak = gpu.peaks[dtype]
+    if gpu.architecture == CPU_ARCHITECTURE:
+        return Attained(CPU_SHARE * peak, Status.EXTRAPOLATED, "share of SIMD peak reached by oneDNN and BLIS")
     shares = _flops_shares()
     if own := shares.get((gpu.id, dtype)):
         return Attained(own.value * peak, Status.MEASURED, own.source)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from planner.hardware.links import cluster_links
 from planner.hardware.types import Cluster, Link
 from planner.numeric import Number, ceil_div, maximum, minimum, where
-from planner.parallel import Layout
+from planner.parallel import Layout, Sharding
 from planner.throughput.constants import RAMP_BYTES
 
 
@@ -96,9 +96,18 @@ def data_group(cluster: Cluster, layout: Layout) -> Group:
     return group(cluster, layout.data_parallel * layout.context_parallel, layout.tensor_parallel)
 
 
+def shard_ranks(cluster: Cluster, layout: Layout) -> Number:
+    """How many ranks share one copy of divided training state; HSDP without a group size: those of a node."""
+    if layout.sharding is not Sharding.HSDP:
+        return layout.shard_degree
+    everyone = layout.data_parallel * layout.context_parallel
+    node = maximum(1, minimum(everyone, cluster.gpus_per_node // layout.tensor_parallel))
+    return where(layout.shard_group > 0, layout.shard_degree, node)
+
+
 def shard_group(cluster: Cluster, layout: Layout) -> Group:
     """Ranks that share one copy of divided training state."""
-    return group(cluster, layout.shard_degree, layout.tensor_parallel)
+    return group(cluster, shard_ranks(cluster, layout), layout.tensor_parallel)
 
 
 def expert_group(cluster: Cluster, layout: Layout) -> Group:
@@ -114,5 +123,6 @@ def pipeline_group(cluster: Cluster, layout: Layout) -> Group:
 
 def replica_group(cluster: Cluster, layout: Layout) -> Group:
     """HSDP: ranks that hold the same shard, one in each shard group."""
-    ranks = maximum(1, layout.data_parallel * layout.context_parallel / layout.shard_degree)
-    return group(cluster, ranks, layout.tensor_parallel * layout.shard_degree)
+    shared = shard_ranks(cluster, layout)
+    ranks = maximum(1, layout.data_parallel * layout.context_parallel / shared)
+    return group(cluster, ranks, layout.tensor_parallel * shared)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import lru_cache
 
+from planner.hardware.attainable import CPU_ARCHITECTURE
 from planner.hardware.types import Cluster, Cpu, Gpu
 from planner.workload import Request
 
@@ -20,7 +21,7 @@ def as_device(cpu: Cpu) -> Gpu:
         id=cpu.id,
         name=cpu.name,
         vendor="",
-        architecture="CPU",
+        architecture=CPU_ARCHITECTURE,
         form_factor="CPU",
         memory_marketed_gb=cpu.memory_bytes / 2**30,
         memory_bytes=cpu.memory_bytes,

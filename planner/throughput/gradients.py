@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from planner.numeric import Number, maximum
 from planner.parallel import Sharding
 from planner.throughput import constants
-from planner.throughput.communication import Group, all_reduce, data_group, gather, group, replica_group, shard_group
+from planner.throughput.communication import (
+    Group,
+    all_reduce,
+    data_group,
+    gather,
+    group,
+    replica_group,
+    shard_group,
+    shard_ranks,
+)
 from planner.throughput.precision import Widths
 from planner.throughput.trained import local_parameters, trained_share
 from planner.workload import BaseFormat, MethodKind, Training
@@ -71,7 +80,7 @@ def _sharded(
     steps = request.gradient_accumulation_steps
     traffic = Traffic(steps * per_micro_batch.exposed, steps * per_micro_batch.hidden)
     if layout.sharding is Sharding.HSDP:
-        shard = trained * dense * sizes.gradient / layout.shard_degree
+        shard = trained * dense * sizes.gradient / shard_ranks(cluster, layout)
         replicas = all_reduce(replica_group(cluster, layout), shard)
         traffic = traffic + Traffic.behind(replicas, 0.5 * constants.GRADIENT_OVERLAP * backward)
     return traffic

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from planner.hardware.attainable import attainable_bandwidth, attainable_flops, executed_dtype
+from planner.hardware.attainable import CPU_ARCHITECTURE, attainable_bandwidth, attainable_flops, executed_dtype
 from planner.hardware.types import Gpu
 from planner.numeric import Number, maximum, minimum
 from planner.result import Status, worst
@@ -26,6 +26,7 @@ class Machine:
     sixteen_bit_flops: float  # large products in 16 bits (or in `dtype` where that is wider): what attention uses
     architecture: str
     units: int
+    fewest_rows: int  # rows that a product costs at least: a tensor core's tile
     status: Status
 
     @property
@@ -50,6 +51,7 @@ def machine(gpu: Gpu, dtype: str, sustained: bool = False) -> Machine:
         sixteen_bit_flops=half.rate,
         architecture=gpu.architecture,
         units=gpu.sm_count or DEFAULT_UNITS,
+        fewest_rows=1 if gpu.architecture == CPU_ARCHITECTURE else constants.SMALLEST_TILE,
         status=worst((flops.status, bandwidth.status)),
     )
 
@@ -81,7 +83,7 @@ def gemm_seconds(
     tiles that fills only part of the processors. Memory: both operands and the result once.
     Source: roofline model, Williams et al. 2009; tile and wave quantisation, NVIDIA matrix multiplication guide.
     """
-    fewest = maximum(rows, constants.SMALLEST_TILE)
+    fewest = maximum(rows, on.fewest_rows)
     wave = constants.TAIL_WAVES * on.units * constants.TILE_AREA / constants.TILE_ROWS
     tail = 1 + wave / (groups * outputs * maximum(1, rows / constants.TILE_ROWS))
     arithmetic = 2 * fewest * inputs * outputs * tail / on.flops

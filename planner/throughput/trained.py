@@ -21,7 +21,7 @@ def adapter_parameters(spec: ModelSpec, method: Method) -> Number:
 def trained_share(request: Training) -> Number:
     """Trained parameters over all parameters of the model."""
     method, total = request.method, max(1, request.model.total_parameters)
-    if method.kind is MethodKind.FULL:
+    if method.kind is MethodKind.FULL or not request.model.stacks:
         return 1.0
     if method.kind is MethodKind.FROZEN:
         return 1 - method.frozen_layers / max(1, model_work(request.model).main.depth)

@@ -7,6 +7,7 @@ from planner.numeric import Number, maximum
 from planner.result import InputError, Speed, Term
 from planner.throughput import terms
 from planner.throughput.bound import bound_of
+from planner.throughput.communication import shard_ranks
 from planner.throughput.gradients import Traffic, data_parallel_traffic
 from planner.throughput.image import image_pass, native_scale
 from planner.throughput.input_pipeline import exposed_seconds
@@ -243,7 +244,7 @@ def _updated_parameters(request: Training) -> Number:
     """Trained parameters that one rank updates."""
     dense, experts = local_parameters(request)
     layout = request.layout
-    shared = layout.shard_degree if layout.sharding.divides_optimizer else 1
+    shared = shard_ranks(request.cluster, layout) if layout.sharding.divides_optimizer else 1
     peers = maximum(1, shared / layout.expert_parallel)
     return trained_share(request) * (dense / shared + experts / peers)
 

@@ -136,3 +136,16 @@ def test_arrays_equal_single_plans(model, sharding):
         assert many.seconds[i] == pytest.approx(single.seconds)
         assert many.mfu[i] == pytest.approx(single.mfu)
         assert many.bound[i] is single.bound
+
+
+def test_hybrid_sharding_without_a_group_size_shards_over_a_node():
+    cluster = Cluster(gpu=H100, gpus=32)
+    whole = Layout(data_parallel=32, sharding=Sharding.HSDP)
+    named = replace(whole, shard_group=8)
+    assert seconds(cluster=cluster, layout=whole) == pytest.approx(seconds(cluster=cluster, layout=named))
+
+
+def test_adapters_on_an_image_network_train_all_of_it():
+    request = replace(BASE, model=IMAGES, micro_batch_size=64)
+    lora = replace(request, method=Method(kind=MethodKind.LORA))
+    assert training_speed(lora).seconds == pytest.approx(training_speed(request).seconds)
