@@ -18,9 +18,8 @@ GATHERED = Formula(
 RESERVE = Formula(
     id="mem.reserve",
     unit="bytes",
-    latex=r"\max\left( f M_{\text{dyn}}, \min(C - M - M_{\text{outside}},"
-    r" f M_{\text{dyn}} + \min(M_{\text{loss}}, M_{\text{layers}})) \right)",
-    source="PyTorch's caching allocator: large blocks of the loss and small ones of the layers are cached side by side",
+    latex=r"\max\left( f M_{\text{step}}, \min(C - M - M_{\text{outside}}, f M_{\text{step}} + M_{\text{idle}})\right)",
+    source="PyTorch's caching allocator keeps blocks of one phase idle in another, and gives them back under pressure",
 )
 CONTEXT = Formula(
     id="mem.context",

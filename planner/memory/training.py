@@ -2,6 +2,7 @@
 
 from planner.memory.activations import ACTIVATIONS, RECOMPUTED
 from planner.memory.adapters import ADAPTER
+from planner.memory.gradients import GRADIENTS
 from planner.memory.logits import LOGITS
 from planner.memory.optimizer import OPTIMIZER
 from planner.memory.overhead import RESERVE, outside_terms, reserve_bytes
@@ -31,7 +32,7 @@ def training_memory(request: Training) -> Memory:
     totals = {phase.id: phase.total for phase in phases}
     allocated = maximum(*totals.values())
     outside, capacity = outside_terms(request), request.cluster.gpu.memory_bytes
-    idle = maximum(0, _idle(phases))
+    idle = _idle(request, phases)
     standing = sum(term.value for term in phases[0].terms if term.id in STANDING)
     reserve = reserve_bytes(request, allocated - standing, idle, capacity - allocated - total(outside))
     return Memory(
@@ -39,15 +40,21 @@ def training_memory(request: Training) -> Memory:
     )
 
 
-def _idle(phases: tuple[Phase, ...]) -> Number:
-    """Bytes of logits blocks or of layer blocks, whichever is smaller: at the peak one of the two lies idle.
+def _idle(request: Training, phases: tuple[Phase, ...]) -> Number:
+    """Bytes cached for another phase than the peak's.
 
-    What is collected over the backward pass fills the freed logits blocks.
+    Logits blocks or layer blocks, whichever is smaller; what is collected over the backward pass fills the freed logits
+    blocks. Sharded gradients are made on the stream that reduces them, so activations can't take their blocks.
     """
     values = {phase.id: {term.id: term.value for term in phase.terms} for phase in phases}
     loss, backward = values["loss"], values["backward"]
     collected = backward[ACTIVATIONS.id] - loss[ACTIVATIONS.id]
-    return minimum(maximum(values["forward"][LOGITS.id], loss[LOGITS.id]), backward[RECOMPUTED.id]) - collected
+    idle = maximum(
+        0, minimum(maximum(values["forward"][LOGITS.id], loss[LOGITS.id]), backward[RECOMPUTED.id]) - collected
+    )
+    if request.layout.sharding.divides_parameters:
+        idle = idle + minimum(values["optimizer"][GRADIENTS.id], backward[ACTIVATIONS.id] + backward[RECOMPUTED.id])
+    return idle
 
 
 def _fuller(first: tuple[Phase, ...], last: tuple[Phase, ...]) -> tuple[Phase, ...]:

@@ -84,6 +84,17 @@ def test_arrays_equal_scalars(model: str, recompute: Recompute, sharding: Shardi
             assert getattr(together, name)[index] == pytest.approx(getattr(one, name), rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("field", "values"), [("rank", [1, 8, 256]), ("bottleneck", [8, 64, 512]), ("frozen_layers", [31, 16, 0])]
+)
+def test_method_numbers_may_be_arrays(field: str, values: list[int]) -> None:
+    kind = {"rank": MethodKind.DORA, "bottleneck": MethodKind.ADAPTER, "frozen_layers": MethodKind.FROZEN}[field]
+    together = memory(method=Method(kind=kind, **{field: np.array(values)}))
+    ones = [memory(method=Method(kind=kind, **{field: each})).device for each in values]
+    assert together.device == pytest.approx(ones)
+    assert ones == sorted(ones)
+
+
 @pytest.mark.parametrize("method", list(MethodKind))
 @pytest.mark.parametrize("precision", list(TrainingPrecision))
 def test_every_method_and_precision_sums(method: MethodKind, precision: TrainingPrecision) -> None:

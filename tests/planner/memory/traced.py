@@ -44,6 +44,7 @@ class PeakCell:
     backward: int
     optimizer: int
     peak: int
+    reserved: int | None  # by replaying the step's allocations through PyTorch's allocator
 
 
 def _rows(name: str) -> Iterator[dict[str, str]]:
@@ -75,7 +76,8 @@ def peak_cells() -> Iterator[PeakCell]:
     for row in _rows("training_peaks.csv"):
         label = " ".join(value for key, value in row.items() if not key.endswith("_bytes"))
         figures = (int(row[f"{key}_bytes"]) for key in ("forward", "backward", "optimizer", "peak"))
-        yield PeakCell(label, _peak_request(row), *figures)
+        reserved = int(row["reserved_bytes"]) if row["reserved_bytes"] else None
+        yield PeakCell(label, _peak_request(row), *figures, reserved=reserved)
 
 
 def shortened(model: ModelSpec, layers: int) -> ModelSpec:
