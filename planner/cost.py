@@ -1,7 +1,7 @@
 """Money and energy: price per GPU-hour times time, power times time. In US dollars, seconds and joules."""
 
 from planner.hardware.prices import cheapest
-from planner.numeric import Number, maximum
+from planner.numeric import Number, is_array, maximum
 from planner.result import Cost, Speed
 from planner.throughput import constants
 from planner.units import HOUR, MEGA
@@ -57,11 +57,14 @@ def cost(request: Request, speed: Speed | None) -> Cost:
     finish = _seconds_to_finish(request, speed)
     watts = power_watts(request, speed)
     tokens = speed.tokens_per_second
+    counted = is_array(tokens) or tokens > 0  # image networks have no tokens
     return Cost(
         price_per_hour=per_hour,
         seconds_to_finish=finish,
         price_to_finish=None if per_hour is None or finish is None else per_hour * finish / HOUR,
-        price_per_million_tokens=None if per_hour is None else per_hour / HOUR * MEGA / maximum(tokens, 1e-12),
+        price_per_million_tokens=None
+        if per_hour is None or not counted
+        else per_hour / HOUR * MEGA / maximum(tokens, 1e-12),
         energy_joules=None if watts is None else watts * (speed.seconds if finish is None else finish),
         price_source=source,
         price_date=date,

@@ -1,5 +1,7 @@
 """Image networks that are known by their totals: multiply-accumulates and activations of one image."""
 
+from dataclasses import dataclass
+
 from planner.models.spec import ModelSpec
 from planner.numeric import Number
 from planner.throughput.passes import Pass
@@ -10,14 +12,27 @@ PRODUCT_SHARE = 0.9
 HALF_INTENSITY = 150.0
 """Multiply-accumulates per activation at which convolutions reach half of that: few channels leave tensor cores part
 empty, and depthwise convolutions do not use them. ResNet-50 has 370, ViT-B 740, EfficientNet-B0 60."""
-DEPTHWISE_INTENSITY = 80.0
-"""Intensity at which activations cost twice their passes: networks below it are chains of depthwise convolutions,
-gates and squeeze layers, each a kernel of its own."""
-ACTIVATION_PASSES = (6.0, 9.0)
-"""Times that each activation element is moved, forward and backward: written by the convolution, normalised (two reads
-and a write), activated (read, write); backward reads them again and writes gradients."""
-FUSED_PASSES = (4.0, 7.0)
 DEFAULT_IMAGE = 224
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Times that each activation element is moved, and the intensity at which it costs twice that.
+
+    Networks of low intensity are chains of depthwise convolutions, gates and squeeze layers, each a kernel of its own.
+    """
+
+    forward: float
+    backward: float
+    depthwise_intensity: float
+
+
+TRAINING = {False: Traffic(6.0, 9.0, 80.0), True: Traffic(4.0, 7.0, 80.0)}
+"""Eager, compiled. Written by the convolution, normalised (two reads and a write), activated (read, write), read by the
+next; backward reads them again and writes gradients."""
+INFERENCE = {False: Traffic(4.0, 0.0, 30.0), True: Traffic(2.0, 0.0, 30.0)}
+"""Fixed statistics make a norm one read and write; compiled, norm and activation join one kernel. Channels-last layout,
+as servers use it, spares depthwise convolutions most of their cost."""
 
 
 def native_scale(spec: ModelSpec, image_size: Number) -> Number:
@@ -29,7 +44,7 @@ def native_scale(spec: ModelSpec, image_size: Number) -> Number:
 
 
 def image_pass(
-    spec: ModelSpec, images: Number, image_size: Number, on: Machine, element_bytes: float, fused: bool
+    spec: ModelSpec, images: Number, image_size: Number, on: Machine, element_bytes: float, traffic: Traffic
 ) -> Pass:
     """Forward pass of `images` images; time grows with the number of pixels."""
     costs = spec.image
@@ -39,6 +54,6 @@ def image_pass(
     intensity = costs.multiply_accumulates / costs.activation_elements
     share = PRODUCT_SHARE * intensity / (intensity + HALF_INTENSITY)
     products = 2 * costs.multiply_accumulates * images / (on.flops * share)
-    forward, backward = FUSED_PASSES if fused else ACTIVATION_PASSES
-    moved = costs.activation_elements * images * element_bytes / on.bandwidth * (1 + DEPTHWISE_INTENSITY / intensity)
-    return Pass(products, 0.0, 0.0, 0.0, forward * moved, backward * moved)
+    moved = costs.activation_elements * images * element_bytes / on.bandwidth
+    moved = moved * (1 + traffic.depthwise_intensity / intensity)
+    return Pass(products, 0.0, 0.0, 0.0, traffic.forward * moved, traffic.backward * moved)

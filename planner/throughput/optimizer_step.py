@@ -3,6 +3,7 @@
 from planner.hardware.links import host_bandwidth
 from planner.numeric import Number
 from planner.parallel import Offload
+from planner.throughput.offload import NVME_BANDWIDTH
 from planner.throughput.roofline import Machine
 from planner.workload import OptimizerKind, Training, TrainingPrecision
 
@@ -31,8 +32,6 @@ CLIP_TRAFFIC = 3.0
 """Gradient-norm clipping: read for the norm, read and written for the scaling."""
 CPU_OPTIMIZER_PARAMETERS_PER_SECOND = 1.2e9
 """Parameters that DeepSpeed's CPU-Adam updates a second on one socket (arXiv:2101.06840, section 4.2)."""
-NVME_BANDWIDTH = 5e9
-"""Bytes/s of one NVMe drive, read or write; assumed (PCIe 4 x4)."""
 
 _PURE = (TrainingPrecision.BF16, TrainingPrecision.FP16, TrainingPrecision.BF16_AMP, TrainingPrecision.FP16_AMP)
 

@@ -10,7 +10,7 @@ from planner.result import InputError, Speed, Term
 from planner.throughput import constants, terms
 from planner.throughput.bound import bound_of
 from planner.throughput.communication import all_reduce, all_to_all, expert_group, pipeline_group, send, tensor_group
-from planner.throughput.image import DEFAULT_IMAGE, image_pass, native_scale
+from planner.throughput.image import DEFAULT_IMAGE, INFERENCE, image_pass, native_scale
 from planner.throughput.operators import AttentionCore, ModelWork, Product, StackWork, model_work
 from planner.throughput.roofline import Machine, flash_seconds, gemm_seconds, machine, product_seconds
 from planner.throughput.serving_constants import ATTENTION_BANDWIDTH, ENGINES, INTERFERENCE, SMALL_LATENCY, EngineCosts
@@ -309,7 +309,7 @@ def _image_speed(run: _Run, images: Number) -> Speed:
     """A batch of images through a network that is known by its totals."""
     request = run.request
     passed = image_pass(
-        request.model, images, request.image_size or DEFAULT_IMAGE, run.sixteen, 2.0, request.cuda_graphs
+        request.model, images, request.image_size or DEFAULT_IMAGE, run.sixteen, 2.0, INFERENCE[request.cuda_graphs]
     )
     step = _Step(passed.products, 0.0, 0.0, passed.elementwise, 0.0, run.costs.step)
     parts = _parts(step)

@@ -9,9 +9,10 @@ from planner.throughput import terms
 from planner.throughput.bound import bound_of
 from planner.throughput.communication import shard_ranks
 from planner.throughput.gradients import Traffic, data_parallel_traffic
-from planner.throughput.image import image_pass, native_scale
+from planner.throughput.image import TRAINING, image_pass, native_scale
 from planner.throughput.input_pipeline import exposed_seconds
 from planner.throughput.layer_traffic import context_traffic, expert_seconds, pipeline_seconds, tensor_seconds
+from planner.throughput.offload import parameter_traffic
 from planner.throughput.operators import StackWork, model_work
 from planner.throughput.optimizer_step import update_seconds
 from planner.throughput.passes import Pass, head_seconds, host_seconds, recomputed_share, stack_pass
@@ -56,7 +57,9 @@ def training_speed(request: Training) -> Speed | None:
     micro = _micro_batch(request, on, sizes)
     steps = request.gradient_accumulation_steps
     launch = maximum(0.0, micro.host - micro.busy)
-    synchronised = data_parallel_traffic(request, sizes, micro.forward, micro.backward)
+    synchronised = data_parallel_traffic(request, sizes, micro.forward, micro.backward) + parameter_traffic(
+        request, sizes, micro.forward, micro.backward
+    )
     optimizer = update_seconds(request, on, _updated_parameters(request))
     bubble = bubble_micro_batches(request.layout) * (micro.busy + launch)
     communication = steps * micro.traffic.exposed + synchronised.exposed
@@ -156,7 +159,7 @@ def _stacks(request: Training, length: Number) -> list[tuple[StackWork, Number, 
 def _micro_batch(request: Training, on: Machine, sizes: Widths) -> _Micro:
     if not request.model.stacks:
         passes = image_pass(
-            request.model, request.micro_batch_size, request.image_size, on, sizes.inner, request.compiled
+            request.model, request.micro_batch_size, request.image_size, on, sizes.inner, TRAINING[request.compiled]
         )
         backward = 2 * passes.products + passes.elementwise_backward
         return _Micro(

@@ -57,3 +57,7 @@ def test_arrays():
     bill = cost(REQUEST, speed)
     assert bill.price_to_finish.shape == (2,)
     assert bill.price_to_finish[0] > bill.price_to_finish[1]
+
+
+def test_images_have_no_price_per_token():
+    assert cost(REQUEST, training_speed(REQUEST)).price_per_million_tokens is None

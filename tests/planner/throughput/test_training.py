@@ -9,7 +9,7 @@ from sample_models import IMAGES, MODEL, SPARSE
 from planner.hardware.catalogue import gpu
 from planner.hardware.links import inter_node_link
 from planner.hardware.types import Cluster
-from planner.parallel import Layout, Schedule, Sharding
+from planner.parallel import Layout, Offload, Schedule, Sharding
 from planner.result import Bound
 from planner.throughput.training import training_speed
 from planner.workload import (
@@ -149,3 +149,14 @@ def test_adapters_on_an_image_network_train_all_of_it():
     request = replace(BASE, model=IMAGES, micro_batch_size=64)
     lora = replace(request, method=Method(kind=MethodKind.LORA))
     assert training_speed(lora).seconds == pytest.approx(training_speed(request).seconds)
+
+
+def test_offload_pays_on_the_host_link():
+    plain = Layout(data_parallel=8, sharding=Sharding.ZERO3)
+    weights = replace(plain, offload_parameters=Offload.CPU)
+    states = replace(plain, offload_optimizer=Offload.CPU)
+    assert seconds(layout=plain) < seconds(layout=states)
+    assert seconds(layout=weights) <= seconds(layout=replace(weights, offload_parameters=Offload.NVME))
+    alone = Layout(offload_parameters=Offload.CPU)
+    copies = 2 * 2 * MODEL.total_parameters / 55.4e9
+    assert seconds(layout=alone) > copies * 0.9
