@@ -45,6 +45,7 @@ LOSS: dict[LossPath, float] = {
     LossPath.TRANSFORMERS_4_46: 36.0,
     LossPath.TRANSFORMERS_4_44: 30.0,
     LossPath.NO_UPCAST: 14.0,
+    LossPath.IN_PLACE: 22.0,  # 16-bit logits, their fp32 copy overwritten by the gradient, and its 16-bit copy
     LossPath.FUSED: 10.0,
     LossPath.CHUNKED: 30.0,
 }
