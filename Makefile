@@ -47,9 +47,13 @@ check: setup-dev
 	"$(BIN)/ruff" format --check .
 	"$(BIN)/mypy"
 
-# Collect the texts to translate from the code, merge them into both catalogues, compile.
+# Collect the texts to translate from the code, merge them into both catalogues, compile. A test compares all three.
 messages: setup-dev
-	"$(BIN)/pybabel" extract --project="GPU Planner" --omit-header -F babel.cfg -k "t n:1,2 p:1c,2" -o assets/locale/messages.pot .
+	"$(BIN)/pybabel" -q extract -F assets/locale/babel.cfg -k t -k n:1,2 -k p:1c,2 --no-location --sort-output \
+	    -o $(VENV)/messages.pot .
+	for language in en ar; do "$(BIN)/pybabel" -q update -i $(VENV)/messages.pot -d assets/locale -l $$language \
+	    --no-fuzzy-matching --ignore-obsolete --no-wrap --ignore-pot-creation-date; done
+	"$(BIN)/pybabel" -q compile -d assets/locale
 
 bench: setup-dev
 	"$(BIN)/python" -m tests.benchmarks
