@@ -130,12 +130,14 @@ class Phase:
 class Memory:
     """Memory of the fullest GPU, in bytes. The peak is the maximum over phases, not one big sum.
 
-    Three figures: `allocated` (tensors, as torch.cuda.max_memory_allocated counts), `reserved` (what the allocator
-    holds) and `device` (what nvidia-smi shows). `outside` are the terms between them; `reserve` ends the first gap.
+    Three counters: `allocated` (tensors, as torch.cuda.max_memory_allocated counts), `reserved` (what the allocator
+    holds) and `device` (what nvidia-smi shows). What decides is `required`: of the allocator's blocks, those cached for
+    another phase are given back before a run fails, those lost to fragmentation are not.
     """
 
     phases: tuple[Phase, ...]
-    reserve: Term  # allocator: reserved - allocated
+    reserve: Term  # held by the allocator beyond tensors, and not to be had back
+    cached: Term | None = None  # held too, but given back when memory runs short
     outside: tuple[Term, ...]  # beyond the allocator: context, libraries, communication buffers, graphs
     capacity: Number  # usable bytes of the GPU
 
@@ -145,16 +147,21 @@ class Memory:
 
     @property
     def reserved(self) -> Number:
-        return self.allocated + self.reserve.value
+        return self.allocated + self.reserve.value + (self.cached.value if self.cached else 0)
 
     @property
     def device(self) -> Number:
         return self.reserved + total(self.outside)
 
     @property
+    def required(self) -> Number:
+        """What the device must have for the run to succeed."""
+        return self.allocated + self.reserve.value + total(self.outside)
+
+    @property
     def spare(self) -> Number:
-        """Bytes left on the device; negative where it does not fit."""
-        return self.capacity - self.device
+        """Bytes of the device beyond what is required; negative where it does not fit."""
+        return self.capacity - self.required
 
     @property
     def peak(self) -> Phase:
@@ -163,7 +170,7 @@ class Memory:
 
     @property
     def parts(self) -> tuple[Term, ...]:
-        """What fills the device at the peak: the terms of the memory bar, largest meaning first. For one plan only."""
+        """What is required at the peak: the terms of the memory bar. For one plan only."""
         return (*(term for term in self.peak.terms if term.value > 0), self.reserve, *self.outside)
 
 
@@ -232,7 +239,7 @@ class Estimate:
 
     @property
     def fits(self) -> Number:
-        return self.memory.device <= self.memory.capacity
+        return self.memory.required <= self.memory.capacity
 
     @property
     def tight(self) -> Number:

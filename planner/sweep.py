@@ -20,10 +20,10 @@ _POINTS = 7
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One quantity varied: device memory in bytes and work per second at each of its values, all GPUs together."""
+    """One quantity varied: required memory in bytes and work per second at each of its values, all GPUs together."""
 
     x: tuple[int, ...]
-    device_bytes: tuple[float, ...]
+    required_bytes: tuple[float, ...]
     rates: tuple[float | None, ...]  # tokens (else samples) per second
     fits: tuple[bool, ...]
     capacity: float
@@ -126,7 +126,7 @@ def _read(result: Estimate, values: Sequence[int], present: int) -> Curve:
         rates = tuple((tokens if tokens.any() else samples).tolist())
     return Curve(
         x=tuple(values),
-        device_bytes=tuple(np.broadcast_to(np.asarray(result.memory.device, dtype=np.float64), shape).tolist()),
+        required_bytes=tuple(np.broadcast_to(np.asarray(result.memory.required, dtype=np.float64), shape).tolist()),
         rates=rates,
         fits=tuple(np.broadcast_to(np.asarray(result.fits), shape).tolist()),
         capacity=float(result.memory.capacity),

@@ -226,6 +226,7 @@ def _choices(text: Text) -> dict[tuple[str, str], str]:
         ("loss", "transformers-4.44"): t("transformers 4.44: upcast in the model"),
         ("loss", "no-upcast"): t("16-bit logits, no upcast"),
         ("loss", "fused"): t("Fused linear cross-entropy (Liger)"),
+        ("loss", "in-place"): t("In-place cross-entropy kernel"),
         ("loss", "chunked"): t("Chunked"),
         ("schedule", "1f1b"): t("1F1B"),
         ("schedule", "interleaved"): t("Interleaved 1F1B"),

@@ -25,7 +25,7 @@ class Suggestion:
     estimate: Estimate
     speed_ratio: float | None  # work per second of the changed plan over the present one
     cost_ratio: float | None  # price of the same work, changed over present
-    memory_ratio: float  # device memory, changed over present
+    memory_ratio: float  # required memory, changed over present
 
     @property
     def id(self) -> str:
@@ -79,7 +79,7 @@ def _try(plan: Plan, present: Estimate, changes: tuple[Change, ...]) -> Suggesti
         result,
         result.relative_rate(present),
         _ratio(_unit_price(result), _unit_price(present)),
-        float(result.memory.device / present.memory.device),
+        float(result.memory.required / present.memory.required),
     )
 
 

@@ -101,6 +101,7 @@ def as_json(plan: Plan, result: Estimate) -> dict[str, Any]:
             "allocated_bytes": round(memory.allocated),
             "reserved_bytes": round(memory.reserved),
             "device_bytes": round(memory.device),
+            "required_bytes": round(memory.required),
             "capacity_bytes": round(memory.capacity),
             "spare_bytes": round(memory.spare),
             "peak_phase": memory.peak.id,
@@ -164,8 +165,8 @@ def as_text(plan: Plan, result: Estimate) -> str:
     lines = [
         f"{values['task']} {plan.spec.name} on {values['gpus']} x {values['gpu']}: {verdict}",
         f"  peak in phase {memory.peak.id}: allocated {memory.allocated / GIB:.2f} GiB, "
-        f"reserved {memory.reserved / GIB:.2f} GiB, "
-        f"device {memory.device / GIB:.2f} of {memory.capacity / GIB:.2f} GiB",
+        f"reserved {memory.reserved / GIB:.2f} GiB, nvidia-smi {memory.device / GIB:.2f} GiB",
+        f"  required {memory.required / GIB:.2f} of {memory.capacity / GIB:.2f} GiB:",
         *(f"    {term.id:<28}{term.value / GIB:>10.3f} GiB" for term in memory.parts),
     ]
     if speed is not None:

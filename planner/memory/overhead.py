@@ -3,7 +3,7 @@
 from planner.memory.path import Path
 from planner.memory.sharding import counts
 from planner.memory.weights import Weights
-from planner.numeric import Number, maximum, minimum, where
+from planner.numeric import Number, maximum, where
 from planner.parallel import Offload
 from planner.result import Formula, Term
 from planner.units import MIB
@@ -18,7 +18,13 @@ GATHERED = Formula(
 RESERVE = Formula(
     id="mem.reserve",
     unit="bytes",
-    latex=r"\max\left( f M_{\text{step}}, \min(C - M - M_{\text{outside}}, f M_{\text{step}} + M_{\text{idle}})\right)",
+    latex=r"f\, M_{\text{step}}",
+    source="PyTorch's caching allocator: traces of steps replayed through it lose 3 to 20 % of what comes and goes",
+)
+CACHED = Formula(
+    id="mem.cached",
+    unit="bytes",
+    latex=r"\min\left( M_{\text{idle}}, C - M_{\text{required}} \right)",
     source="PyTorch's caching allocator keeps blocks of one phase idle in another, and gives them back under pressure",
 )
 CONTEXT = Formula(
@@ -78,15 +84,10 @@ def layer_elements(request: Training, held: Weights) -> Number:
     return (held.local.matrices + held.local.experts + held.local.small) / layers
 
 
-def reserve_bytes(request: Training, dynamic: Number, idle: Number, room: Number) -> Number:
-    """What the allocator holds beyond allocated memory, in bytes. `dynamic` is allocated and freed within a step.
-
-    `idle` are blocks cached for another phase than the peak's. The allocator keeps them while there is `room` and
-    gives them back when there is not, so that only fragmentation can make a run fail.
-    """
+def fragmentation_bytes(request: Training, dynamic: Number) -> Number:
+    """Bytes that the allocator holds and cannot give back; `dynamic` is allocated and freed within a step."""
     sharded = request.layout.sharding.divides_parameters
-    least = (FRAGMENTATION_STREAMS if sharded else FRAGMENTATION) * dynamic
-    return maximum(least, minimum(room, least + idle))
+    return (FRAGMENTATION_STREAMS if sharded else FRAGMENTATION) * dynamic
 
 
 def outside_terms(request: Training) -> tuple[Term, ...]:

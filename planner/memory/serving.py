@@ -144,7 +144,7 @@ def largest_concurrency(request: Serving) -> Number:
     for _ in range(MOST_SEQUENCES.bit_length()):
         middle = (low + high + 1) // 2
         memory = serving_memory(dataclasses.replace(request, concurrency=middle))
-        fits = memory.device <= memory.capacity
+        fits = memory.required <= memory.capacity
         low, high = where(fits, middle, low), where(fits, high, middle - 1)
     return low
 

@@ -5,7 +5,7 @@ from planner.memory.adapters import ADAPTER
 from planner.memory.gradients import GRADIENTS
 from planner.memory.logits import LOGITS
 from planner.memory.optimizer import OPTIMIZER
-from planner.memory.overhead import RESERVE, outside_terms, reserve_bytes
+from planner.memory.overhead import CACHED, RESERVE, fragmentation_bytes, outside_terms
 from planner.memory.path import path_of
 from planner.memory.phases import stage_phases
 from planner.memory.sharding import stages
@@ -19,7 +19,7 @@ STANDING = frozenset({WEIGHTS.id, ADAPTER.id, OPTIMIZER.id})
 
 
 def training_memory(request: Training) -> Memory:
-    """Memory of `request` on the fullest GPU, in bytes: phases, the allocator's reserve, and what stands outside it.
+    """Memory of `request` on the fullest GPU, in bytes: phases, what the allocator adds, and what stands outside it.
 
     Numeric fields may be arrays; the result's values are then arrays too.
     """
@@ -34,9 +34,14 @@ def training_memory(request: Training) -> Memory:
     outside, capacity = outside_terms(request), request.cluster.gpu.memory_bytes
     idle = _idle(request, phases)
     standing = sum(term.value for term in phases[0].terms if term.id in STANDING)
-    reserve = reserve_bytes(request, allocated - standing, idle, capacity - allocated - total(outside))
+    reserve = fragmentation_bytes(request, allocated - standing)
+    room = maximum(0, capacity - allocated - reserve - total(outside))
     return Memory(
-        phases=phases, reserve=RESERVE.term(reserve, allocated=allocated, idle=idle), outside=outside, capacity=capacity
+        phases=phases,
+        reserve=RESERVE.term(reserve, step=allocated - standing),
+        cached=CACHED.term(minimum(idle, room), idle=idle, room=room),
+        outside=outside,
+        capacity=capacity,
     )
 
 

@@ -46,7 +46,7 @@ def _row(text: Text, one: Suggestion) -> tables.Change:
     return tables.Change(
         id=one.id,
         sentence=text.join([words.change(text, change.id, change.sets) for change in one.changes]),
-        result=text.bytes(memory.device),
+        result=text.bytes(memory.required),
         verdict=verdict,
         verdict_words=sentence,
         speed=text.join(effects),

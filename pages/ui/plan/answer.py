@@ -43,8 +43,8 @@ def crumb(text: Text, plan: Plan) -> str:
 def _detail(text: Text, result: Estimate) -> str:
     memory = result.memory
     peak = text.t(
-        "Peak {used} on a {capacity} card, {phase}.",
-        used=text.bytes(memory.device),
+        "Needs {used} of {capacity}; the peak is {phase}.",
+        used=text.bytes(memory.required),
         capacity=text.bytes(memory.capacity),
         phase=words.phase(text, memory.peak.id),
     )

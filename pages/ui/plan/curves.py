@@ -75,7 +75,7 @@ def _draw(text: Text, plan: Plan, curve: Curve, kind: str) -> None:
 
 
 def _draw_memory(text: Text, plan: Plan, curve: Curve, kind: str, axis: str) -> None:
-    size = [used / GIB for used in curve.device_bytes]
+    size = [used / GIB for used in curve.required_bytes]
     capacity = text.bytes(curve.capacity)
     largest = curve.largest_that_fits
     if kind == "gpus":
@@ -172,5 +172,5 @@ def _draw_precisions(text: Text, plan: Plan, result: Estimate) -> None:
         memory = row.estimate.memory
         fits = text.t("fits") if row.estimate.fits else text.t("does not fit")
         ratio = row.estimate.relative_rate(result)
-        rows.append([name, memory.device / GIB, fits, None if ratio is None else text.change(ratio)])
+        rows.append([name, memory.required / GIB, fits, None if ratio is None else text.change(ratio)])
     st.html(table_html(text, columns, rows, caption=text.t("Every precision, the rest of the plan unchanged")))

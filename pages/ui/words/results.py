@@ -43,6 +43,7 @@ def terms(text: Text) -> dict[str, str]:
         "mem.logits": t("Logits and loss"),
         "mem.batch": t("Input batch"),
         "mem.reserve": t("Allocator reserve"),
+        "mem.cached": t("Cached by the allocator"),
         "mem.context": t("CUDA context"),
         "mem.workspace": t("Library workspace"),
         "mem.nccl": t("Communication buffers"),

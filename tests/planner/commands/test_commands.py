@@ -60,7 +60,7 @@ def test_a_plan_file_a_link_and_flags_say_the_same(capsys, tmp_path):
 def test_json_parts_add_up(capsys):
     _, out, _ = run(capsys, "estimate", "--model", "Qwen/Qwen3-8B", "--gpu", "a100-sxm4-80gb", "--json")
     memory = json.loads(out)["memory"]
-    assert sum(part["value"] for part in memory["parts"]) == pytest.approx(memory["device_bytes"], rel=1e-6)
+    assert sum(part["value"] for part in memory["parts"]) == pytest.approx(memory["required_bytes"], rel=1e-6)
     assert max(memory["phases"].values()) == memory["allocated_bytes"]
     assert all(part["formula"] and part["source"] for part in memory["parts"])
 

@@ -103,8 +103,10 @@ def test_every_method_and_precision_sums(method: MethodKind, precision: Training
         assert all(term.value >= 0 for term in phase.terms)
         assert phase.total == pytest.approx(sum(term.value for term in phase.terms))
     assert found.allocated == max(phase.total for phase in found.phases)
-    assert found.device == pytest.approx(found.allocated + found.reserve.value + total(found.outside))
-    assert sum(term.value for term in found.parts) == pytest.approx(found.device)
+    assert found.required == pytest.approx(found.allocated + found.reserve.value + total(found.outside))
+    assert sum(term.value for term in found.parts) == pytest.approx(found.required)
+    assert found.device == pytest.approx(found.required + found.cached.value)
+    assert found.device <= max(found.required, found.capacity)
 
 
 @pytest.mark.parametrize("field", ["micro_batch_size", "sequence_length"])
