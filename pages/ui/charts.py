@@ -7,7 +7,7 @@ shows, so that Streamlit leaves an unchanged chart alone when something else on 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, TypeAlias
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -16,6 +16,9 @@ from pages.ui import export
 from pages.ui.tables import Column, table_html
 from pages.ui.text import Text, grouped, plain
 from pages.ui.theme import COLOURS, PART_KINDS, SERIES, part_kind
+
+Spec: TypeAlias = dict[str, Any]
+"""A trace or a layout, as Plotly's JSON has it."""
 
 _FONT = "IBM Plex Sans, IBM Plex Sans Arabic, sans-serif"
 _LABELLED_POINTS = 8  # up to this many points carry their own figure, and the value axis is not drawn
@@ -69,20 +72,21 @@ def line_chart(
     """Curves over `x`. With `steps` the values of `x` (1, 2, 4, 8 ...) stand at equal distances."""
     labelled = len(series) == 1 and len(x) <= _LABELLED_POINTS
     places: list[Any] = [grouped(value) for value in x] if steps else list(x)
-    figure = go.Figure(layout=_layout(text, x_label, unit, dark, value_axis=not labelled, steps=steps))
+    layout = _layout(text, x_label, unit, dark, value_axis=not labelled, steps=steps)
+    traces = []
     for index, one in enumerate(series):
         curve = _curve(places, one, SERIES[index % len(SERIES)].on(dark), unit, labelled, decimals, dark)
         if labelled:
-            curve.textposition = _beside(one.values, limit)
-        figure.add_trace(curve)
+            curve["textposition"] = _beside(one.values, limit)
+        traces.append(curve)
         if len(series) > 1:
-            _label_curve(text, figure, range(len(x)) if steps else x, one, SERIES[index % len(SERIES)].on(dark))
+            _label_curve(text, layout, range(len(x)) if steps else x, one, SERIES[index % len(SERIES)].on(dark))
     if limit:
-        _draw_limit(text, figure, limit, dark, left=False)
+        _draw_limit(text, layout, limit, dark, left=False)
     if marks:
-        figure.add_trace(_marks(text, marks, x, steps, dark))
-    _set_range(figure, [value for one in series for value in one.values if value is not None], limit)
-    return figure
+        traces.append(_marks(text, marks, x, steps, dark))
+    _set_range(layout, [value for one in series for value in one.values if value is not None], limit)
+    return _figure(traces, layout)
 
 
 def stacked_bar_chart(
@@ -98,38 +102,51 @@ def stacked_bar_chart(
 ) -> go.Figure:
     """Parts that add up, one bar for each value of `x`, in the memory bar's colours; totals stand on the bars."""
     places = [grouped(value) for value in x]
-    figure = go.Figure(layout=_layout(text, x_label, unit, dark, value_axis=False, steps=True))
-    for part in parts:
-        colour, texture = PART_KINDS[part_kind(part.key)]
-        figure.add_trace(
-            go.Bar(
-                x=places,
-                y=list(part.values),
-                name=part.label,
-                marker={
-                    "color": colour,
-                    "line": {"width": 1, "color": COLOURS["surface"].on(dark)},
-                    "pattern": {"shape": _PATTERNS[texture], "fgcolor": "rgba(255,255,255,.45)", "size": 5},
-                },
-                hovertemplate=f"{escape(part.label)}: %{{y:,.2f}} {escape(unit)}<extra></extra>",
-            )
-        )
+    layout = _layout(text, x_label, unit, dark, value_axis=False, steps=True)
+    traces = [_bars(places, part, unit, dark) for part in parts]
     totals = [sum(part.values[i] or 0 for part in parts) for i in range(len(places))]
-    for place, value in enumerate(totals):  # an annotation names a category by its position
-        figure.add_annotation(
-            x=place,
-            y=value,
-            text=grouped(value, decimals),
-            showarrow=False,
-            yshift=10,
-            bgcolor=COLOURS["surface"].on(dark),
-            borderpad=0,
-        )
+    layout["annotations"] += [  # an annotation names a category by its position
+        {
+            "x": place,
+            "y": value,
+            "text": grouped(value, decimals),
+            "showarrow": False,
+            "yshift": 10,
+            "bgcolor": COLOURS["surface"].on(dark),
+            "borderpad": 0,
+        }
+        for place, value in enumerate(totals)
+    ]
     if limit:
-        _draw_limit(text, figure, limit, dark, left=True)
-    figure.update_layout(barmode="stack", bargap=0.45)
-    _set_range(figure, totals, limit)
-    return figure
+        _draw_limit(text, layout, limit, dark, left=True)
+    layout |= {"barmode": "stack", "bargap": 0.45}
+    _set_range(layout, totals, limit)
+    return _figure(traces, layout)
+
+
+def _figure(traces: list[Spec], layout: Spec) -> go.Figure:
+    """The figure of a finished description.
+
+    Plotly checks each property as it is set, which takes ten times as long as all the rest of a chart; our descriptions
+    are checked once, by the tests.
+    """
+    return go.Figure({"data": traces, "layout": layout}, _validate=False)
+
+
+def _bars(places: Sequence[str], part: Series, unit: str, dark: bool) -> Spec:
+    colour, texture = PART_KINDS[part_kind(part.key)]
+    return {
+        "type": "bar",
+        "x": places,
+        "y": list(part.values),
+        "name": part.label,
+        "marker": {
+            "color": colour,
+            "line": {"width": 1, "color": COLOURS["surface"].on(dark)},
+            "pattern": {"shape": _PATTERNS[texture], "fgcolor": "rgba(255,255,255,.45)", "size": 5},
+        },
+        "hovertemplate": f"{escape(part.label)}: %{{y:,.2f}} {escape(unit)}<extra></extra>",
+    }
 
 
 def draw(
@@ -158,21 +175,21 @@ def draw(
                 export.download_csv(text, columns, rows, name=key, key=f"{key}-csv")
 
 
-def _layout(text: Text, x_label: str, unit: str, dark: bool, *, value_axis: bool, steps: bool) -> go.Layout:
+def _layout(text: Text, x_label: str, unit: str, dark: bool, *, value_axis: bool, steps: bool) -> Spec:
     muted, line = COLOURS["muted"].on(dark), COLOURS["line"].on(dark)
     font = {"family": _FONT, "size": 13, "color": COLOURS["text"].on(dark)}
     corner = {"xref": "paper", "yref": "paper", "showarrow": False, "font": {"color": muted, "size": 13}}
-    return go.Layout(
-        template="none",
-        height=300,
-        margin={"l": 8, "r": 16, "t": 30, "b": 52},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font=font,
-        showlegend=False,
-        hoverlabel={"font": {"family": _FONT, "size": 13}},
-        dragmode=False,
-        xaxis={
+    return {
+        "template": {},
+        "height": 300,
+        "margin": {"l": 8, "r": 16, "t": 30, "b": 52},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": font,
+        "showlegend": False,
+        "hoverlabel": {"font": {"family": _FONT, "size": 13}},
+        "dragmode": False,
+        "xaxis": {
             "type": "category" if steps else "linear",
             "fixedrange": True,
             "showgrid": False,
@@ -183,7 +200,7 @@ def _layout(text: Text, x_label: str, unit: str, dark: bool, *, value_axis: bool
             "tickfont": {"color": muted, "size": 13},
             "automargin": True,
         },
-        yaxis={
+        "yaxis": {
             "fixedrange": True,
             "showgrid": value_axis,
             "gridcolor": line,
@@ -194,7 +211,8 @@ def _layout(text: Text, x_label: str, unit: str, dark: bool, *, value_axis: bool
             "nticks": 5,
             "automargin": True,
         },
-        annotations=[
+        "shapes": [],
+        "annotations": [
             {
                 **corner,
                 "x": 0,
@@ -214,27 +232,28 @@ def _layout(text: Text, x_label: str, unit: str, dark: bool, *, value_axis: bool
                 "text": escape(text.embed(x_label)),
             },
         ],
-    )
+    }
 
 
 def _curve(
     places: Sequence[Any], one: Series, colour: str, unit: str, labelled: bool, decimals: int | None, dark: bool
-) -> go.Scatter:
+) -> Spec:
     few = len(places) <= 4 * _LABELLED_POINTS
     shown = [None if value is None else grouped(value, decimals) for value in one.values]
-    return go.Scatter(
-        x=places,
-        y=list(one.values),
-        name=plain(one.label),
-        mode="lines+markers+text" if labelled else "lines+markers" if few else "lines",
-        text=shown,
-        textposition="top center",
-        textfont={"color": COLOURS["text"].on(dark)},
-        line={"color": colour, "width": 2.2},
-        marker={"color": colour, "size": 7},
-        cliponaxis=False,
-        hovertemplate=f"{escape(plain(one.label))}<br>%{{x}}: %{{text}} {escape(unit)}<extra></extra>",
-    )
+    return {
+        "type": "scatter",
+        "x": places,
+        "y": list(one.values),
+        "name": plain(one.label),
+        "mode": "lines+markers+text" if labelled else "lines+markers" if few else "lines",
+        "text": shown,
+        "textposition": "top center",
+        "textfont": {"color": COLOURS["text"].on(dark)},
+        "line": {"color": colour, "width": 2.2},
+        "marker": {"color": colour, "size": 7},
+        "cliponaxis": False,
+        "hovertemplate": f"{escape(plain(one.label))}<br>%{{x}}: %{{text}} {escape(unit)}<extra></extra>",
+    }
 
 
 def _beside(values: Sequence[float | None], limit: Limit | None) -> list[str]:
@@ -254,65 +273,72 @@ def _beside(values: Sequence[float | None], limit: Limit | None) -> list[str]:
     return places
 
 
-def _label_curve(text: Text, figure: go.Figure, places: Sequence[Any], one: Series, colour: str) -> None:
+def _label_curve(text: Text, layout: Spec, places: Sequence[Any], one: Series, colour: str) -> None:
     """The curve's name at its last point, in its colour: no legend to decode."""
     last = max((i for i, value in enumerate(one.values) if value is not None), default=None)
     if last is not None:
-        figure.add_annotation(
-            x=places[last],
-            y=one.values[last],
-            text=escape(text.embed(one.label)),
-            showarrow=False,
-            xanchor="right",
-            yanchor="bottom",
-            yshift=6,
-            font={"color": colour},
+        layout["annotations"].append(
+            {
+                "x": places[last],
+                "y": one.values[last],
+                "text": escape(text.embed(one.label)),
+                "showarrow": False,
+                "xanchor": "right",
+                "yanchor": "bottom",
+                "yshift": 6,
+                "font": {"color": colour},
+            }
         )
 
 
-def _draw_limit(text: Text, figure: go.Figure, limit: Limit, dark: bool, *, left: bool) -> None:
+def _draw_limit(text: Text, layout: Spec, limit: Limit, dark: bool, *, left: bool) -> None:
     """The limit's line, and its label where a rising chart leaves room: above it on the left, or below on the right."""
     colour = COLOURS["bad"].on(dark)
-    figure.add_shape(
-        type="line",
-        xref="paper",
-        x0=0,
-        x1=1,
-        y0=limit.y,
-        y1=limit.y,
-        line={"color": colour, "width": 1.4, "dash": "dash"},
+    layout["shapes"].append(
+        {
+            "type": "line",
+            "xref": "paper",
+            "x0": 0,
+            "x1": 1,
+            "y0": limit.y,
+            "y1": limit.y,
+            "line": {"color": colour, "width": 1.4, "dash": "dash"},
+        }
     )
-    figure.add_annotation(
-        xref="paper",
-        x=0 if left else 1,
-        y=limit.y,
-        text=escape(text.embed(limit.label)),
-        showarrow=False,
-        xanchor="left" if left else "right",
-        yanchor="bottom" if left else "top",
-        font={"color": colour},
+    layout["annotations"].append(
+        {
+            "xref": "paper",
+            "x": 0 if left else 1,
+            "y": limit.y,
+            "text": escape(text.embed(limit.label)),
+            "showarrow": False,
+            "xanchor": "left" if left else "right",
+            "yanchor": "bottom" if left else "top",
+            "font": {"color": colour},
+        }
     )
 
 
-def _marks(text: Text, marks: Sequence[Mark], x: Sequence[float], steps: bool, dark: bool) -> go.Scatter:
+def _marks(text: Text, marks: Sequence[Mark], x: Sequence[float], steps: bool, dark: bool) -> Spec:
     colour = COLOURS["mark"].on(dark)
-    return go.Scatter(
-        x=[grouped(mark.x) if steps else mark.x for mark in marks],
-        y=[mark.y for mark in marks],
-        mode="markers+text",
-        text=[escape(text.embed(mark.label)) for mark in marks],
-        textposition=[  # towards the middle of the chart, or the edge would cut the word off
+    return {
+        "type": "scatter",
+        "x": [grouped(mark.x) if steps else mark.x for mark in marks],
+        "y": [mark.y for mark in marks],
+        "mode": "markers+text",
+        "text": [escape(text.embed(mark.label)) for mark in marks],
+        "textposition": [  # towards the middle of the chart, or the edge would cut the word off
             "bottom right" if mark.x == x[0] else "bottom left" if mark.x == x[-1] else "bottom center"
             for mark in marks
         ],
-        textfont={"color": colour},
-        marker={"color": colour, "size": 11},
-        cliponaxis=False,
-        hoverinfo="skip",
-    )
+        "textfont": {"color": colour},
+        "marker": {"color": colour, "size": 11},
+        "cliponaxis": False,
+        "hoverinfo": "skip",
+    }
 
 
-def _set_range(figure: go.Figure, values: Sequence[float], limit: Limit | None) -> None:
+def _set_range(layout: Spec, values: Sequence[float], limit: Limit | None) -> None:
     """The value axis starts at zero: a bar or a curve cut off below would show a larger effect than there is."""
     top = max([*values, limit.y if limit else 0.0, 0.0]) or 1.0
-    figure.update_yaxes(range=[0, 1.12 * top])
+    layout["yaxis"]["range"] = [0, 1.12 * top]

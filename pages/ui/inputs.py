@@ -6,7 +6,6 @@ import streamlit as st
 
 from pages.ui import labels, state, words
 from pages.ui.text import Text
-from planner.hardware import catalogue as hardware
 from planner.hardware import cpus
 from planner.plan.fields import Field, Kind, Section
 from planner.plan.plan import Plan, choices_of
@@ -37,7 +36,10 @@ def draw_advanced(text: Text, plan: Plan, problems: tuple[Problem, ...]) -> None
     untouched = sum(field.id not in plan.chosen for field in fields)
     title = text.n("Advanced · {count} at its default", "Advanced · {count} at their defaults", untouched)
     wrong = any(problem.field == field.id for problem in problems for field in fields)
-    with st.expander(title, expanded=wrong, key="advanced"):
+    advanced = st.expander(title, expanded=wrong, key="advanced", on_change="rerun")
+    if not advanced.open:  # a widget costs most of a rerun's time, and a closed one shows nothing
+        return
+    with advanced:
         for section in _ADVANCED:
             inside = section_fields(plan, section)
             if inside:
@@ -59,9 +61,8 @@ def draw_field(text: Text, plan: Plan, field: Field) -> None:
     elif field.kind in (Kind.INTEGER, Kind.NUMBER):
         _draw_number(text, field, value, common)
     elif field.kind is Kind.GPU:
-        ids = [gpu.id for gpu in hardware.gpus()]
-        names = {gpu.id: labels.gpu(text, gpu) for gpu in hardware.gpus()}
-        st.selectbox(options=ids, format_func=names.__getitem__, key=state.seed(field.id, value), **common)
+        names = labels.gpus(text)
+        st.selectbox(options=list(names), format_func=names.__getitem__, key=state.seed(field.id, value), **common)
     elif field.kind is Kind.CPU:
         names = {cpu.id: cpu.name for cpu in cpus.cpus()}
         st.selectbox(

@@ -6,7 +6,7 @@ Field terms keep their English name beside the Arabic one, since that is what fr
 from functools import lru_cache
 
 from pages.ui.text import Text
-from planner.hardware.types import Gpu
+from planner.hardware import catalogue
 from planner.plan.fields import Field, Section
 
 # Functions, not constants: a message is looked up in the language of the run, and one dictionary a language is kept.
@@ -46,9 +46,10 @@ def section(text: Text, one: Section) -> str:
     }[one]
 
 
-def gpu(text: Text, one: Gpu) -> str:
-    """A GPU's name with its marketed memory."""
-    return text.isolate(f"{one.name} · {one.memory_marketed_gb:g} GB")
+@lru_cache
+def gpus(text: Text) -> dict[str, str]:
+    """Every GPU's name with its marketed memory, by id."""
+    return {one.id: text.isolate(f"{one.name} · {one.memory_marketed_gb:g} GB") for one in catalogue.gpus()}
 
 
 @lru_cache

@@ -14,6 +14,7 @@ WORTHWHILE = 0.02
 """A change that gains less than this share of speed, cost or memory is noise beside the estimate's own error."""
 
 _TRADES = ("none", "result", "hardware")
+_LONGEST_RECIPE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +48,13 @@ def advise(plan: Plan, present: Estimate) -> tuple[Suggestion, ...]:
     single change suffices, a recipe of several; then changes that help but do not suffice, by memory saved. Where it
     fits: changes that gain speed or save money and still fit; then those that only save memory.
     """
-    tried = [suggestion for change in _all(plan) if (suggestion := _try(plan, present, (change,)))]
+    tried = [suggestion for change in _all(plan, present) if (suggestion := _try(plan, present, (change,)))]
     if present.fits:
         first = [s for s in tried if s.fits and _gain(s) > WORTHWHILE]
     else:
-        first = [s for s in tried if s.fits] or _recipe(plan, present)
+        first = [s for s in tried if s.fits]
+        if all(s.trade == "hardware" for s in first):
+            first += _recipe(plan, present)
     savers = [s for s in tried if s.memory_ratio < 1 - WORTHWHILE and s.trade != "hardware"]
     ranked = sorted(first, key=lambda s: _order(s, present)) + sorted(savers, key=lambda s: s.memory_ratio)
     best: dict[str, Suggestion] = {}
@@ -60,8 +63,8 @@ def advise(plan: Plan, present: Estimate) -> tuple[Suggestion, ...]:
     return tuple(best.values())
 
 
-def _all(plan: Plan) -> Iterable[Change]:
-    return (change for source in CHANGES for change in source(plan))
+def _all(plan: Plan, present: Estimate) -> Iterable[Change]:
+    return (change for source in CHANGES for change in source(plan, present))
 
 
 def _try(plan: Plan, present: Estimate, changes: tuple[Change, ...]) -> Suggestion | None:
@@ -114,11 +117,11 @@ def _order(suggestion: Suggestion, present: Estimate) -> tuple[float, ...]:
 
 
 def _recipe(plan: Plan, present: Estimate) -> list[Suggestion]:
-    """Changes combined greedily until the plan fits, or until a fifth would not help: each step saves most memory."""
+    """Changes combined greedily, each saving most memory, until the plan fits or `_LONGEST_RECIPE` are taken."""
     chosen: tuple[Change, ...] = ()
     current: Suggestion | None = None
-    candidates = [change for change in _all(plan) if change.trade != "hardware"]
-    for _ in range(5):
+    candidates = [change for change in _all(plan, present) if change.trade != "hardware"]
+    for _ in range(_LONGEST_RECIPE):
         steps = [s for change in candidates if (s := _extend(plan, present, chosen, change))]
         best = min(steps, key=lambda s: (not s.fits, s.memory_ratio), default=None)
         if best is None or (current and best.memory_ratio > current.memory_ratio * (1 - WORTHWHILE)):

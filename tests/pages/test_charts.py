@@ -1,3 +1,5 @@
+import plotly.graph_objects as go
+
 from pages.ui.charts import Limit, Mark, Series, line_chart, stacked_bar_chart
 from pages.ui.text import text_in
 
@@ -90,3 +92,17 @@ def test_labels_are_escaped() -> None:
 
 def test_a_chart_is_small_on_the_wire() -> None:
     assert len(curve().to_json()) < 2500
+
+
+def test_descriptions_are_what_plotly_accepts():
+    """Charts skip Plotly's own checks when drawn; here they are made."""
+    text = text_in("ar")
+    series = [Series(label="a", values=[1.0, None, 3.0]), Series(label="b", values=[2.0, 2.5, 4.0])]
+    limit, marks = Limit(y=2.0, label="limit"), [Mark(x=1, y=1.0, label="here")]
+    shapes = {"x_label": "x", "unit": "GiB", "limit": limit}
+    for figure in (
+        line_chart(text, [1, 2, 4], series, marks=marks, **shapes),
+        line_chart(text, [1, 2, 4], series[:1], steps=False, dark=True, **shapes),
+        stacked_bar_chart(text, [1, 2, 4], series, **shapes),
+    ):
+        assert go.Figure(figure.to_dict()).to_plotly_json() == figure.to_plotly_json()
