@@ -25,6 +25,6 @@ else:
     result = estimate(request)
     answer.draw(text, plan, result, problems)
     working.draw(text, result)
-    advice.draw(text, plan, result)
+    advice.draw(text, plan)
     curves.draw(text, plan, request, result)
 state.write(plan)

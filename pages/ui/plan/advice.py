@@ -1,20 +1,24 @@
 """What to change: the planner's suggestions, each with its predicted effect and a button that applies it."""
 
+import json
+from functools import lru_cache
+
 import streamlit as st
 
 from pages.ui import state, tables, words
 from pages.ui.headline import Verdict, section_html
 from pages.ui.text import Text
 from planner.advice.advise import Suggestion, advise
-from planner.plan.plan import Plan
-from planner.result import Estimate
+from planner.estimate import estimate
+from planner.plan.plan import Plan, from_json, to_json
+from planner.plan.request import request_of
 
 _SHOWN = 6
 
 
-def draw(text: Text, plan: Plan, result: Estimate) -> None:
+def draw(text: Text, plan: Plan) -> None:
     """The ranked list; longer ones can be unfolded."""
-    suggestions = advise(plan, result)
+    suggestions = _suggestions(json.dumps(to_json(plan)))
     note = text.t("Each is computed as its own plan. The browser's back button undoes one.")
     st.html(section_html(text.t("What to change"), note if suggestions else ""))
     if not suggestions:
@@ -26,6 +30,13 @@ def draw(text: Text, plan: Plan, result: Estimate) -> None:
     tables.change_rows(text, [_row(text, one) for one in shown], lambda id: state.change(_sets(by_id[id])))
     if len(suggestions) > _SHOWN:
         st.toggle(text.t("Show all {count}", count=len(suggestions)), key="advice-more")
+
+
+@lru_cache(maxsize=128)
+def _suggestions(plan: str) -> tuple[Suggestion, ...]:
+    """The suggestions for a plan as JSON, so that opening a tab or changing the language computes nothing again."""
+    resolved = from_json(json.loads(plan))[0]
+    return advise(resolved, estimate(request_of(resolved)))
 
 
 def _sets(suggestion: Suggestion) -> dict[str, object]:

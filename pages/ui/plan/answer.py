@@ -21,10 +21,13 @@ def draw(text: Text, plan: Plan, result: Estimate, problems: tuple[Problem, ...]
         st.error(words.problem(text, problem), icon=":material/error:")
     memory = result.memory
     verdict, sentence = fits_sentence(text, memory.spare, tight=bool(result.tight))
-    st.html(headline_html(verdict, sentence, _detail(text, result)))
     parts = [(term.id, words.term(text, term.id), term.value) for term in memory.parts]
-    st.html(memory_bar_html(parts, memory.capacity, text))
-    st.html(tiles_html(_tiles(text, plan, result)))
+    drawn = (  # one element: each costs the server a message and the browser a box
+        headline_html(verdict, sentence, _detail(text, result)),
+        memory_bar_html(parts, memory.capacity, text),
+        tiles_html(_tiles(text, plan, result)),
+    )
+    st.html("".join(drawn))
     for notice in result.notices:
         show = st.warning if notice.severity is Severity.WARNING else st.info
         show(words.notice(text, notice))

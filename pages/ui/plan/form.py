@@ -29,7 +29,10 @@ def _draw_presets(text: Text) -> None:
         "resnet-50": text.t("Train ResNet-50 on ImageNet"),
         "bert": text.t("Fine-tune BERT-large on a T4"),
     }
-    with st.popover(text.t("Examples"), key="presets", width="stretch"):
+    presets = st.popover(text.t("Examples"), key="presets", width="stretch", on_change="rerun")
+    if not presets.open:
+        return
+    with presets:
         for id, values in PRESETS.items():
             st.button(
                 names[id], key=f"preset-{id}", type="tertiary", width="stretch", on_click=state.replace, args=(values,)
