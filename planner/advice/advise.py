@@ -49,13 +49,13 @@ def advise(plan: Plan, present: Estimate) -> tuple[Suggestion, ...]:
     fits: changes that gain speed or save money and still fit; then those that only save memory.
     """
     tried = [suggestion for change in _all(plan, present) if (suggestion := _try(plan, present, (change,)))]
+    savers = [s for s in tried if s.memory_ratio < 1 - WORTHWHILE and s.trade != "hardware"]
     if present.fits:
         first = [s for s in tried if s.fits and _gain(s) > WORTHWHILE]
     else:
         first = [s for s in tried if s.fits]
         if all(s.trade == "hardware" for s in first):
-            first += _recipe(plan, present)
-    savers = [s for s in tried if s.memory_ratio < 1 - WORTHWHILE and s.trade != "hardware"]
+            first += _recipe(plan, present, [s for s in tried if s.trade != "hardware"])
     ranked = sorted(first, key=lambda s: _order(s, present)) + sorted(savers, key=lambda s: s.memory_ratio)
     best: dict[str, Suggestion] = {}
     for suggestion in ranked:
@@ -116,20 +116,19 @@ def _order(suggestion: Suggestion, present: Estimate) -> tuple[float, ...]:
     return (trade, len(suggestion.changes), -speed)
 
 
-def _recipe(plan: Plan, present: Estimate) -> list[Suggestion]:
-    """Changes combined greedily, each saving most memory, until the plan fits or `_LONGEST_RECIPE` are taken."""
-    chosen: tuple[Change, ...] = ()
-    current: Suggestion | None = None
-    candidates = [change for change in _all(plan, present) if change.trade != "hardware"]
-    for _ in range(_LONGEST_RECIPE):
-        steps = [s for change in candidates if (s := _extend(plan, present, chosen, change))]
+def _recipe(plan: Plan, present: Estimate, tried: list[Suggestion]) -> list[Suggestion]:
+    """Changes combined greedily, each saving most memory, until the plan fits or `_LONGEST_RECIPE` are taken.
+
+    What saves nothing alone may count in company: a fused loss, once the optimizer's step no longer sets the peak.
+    """
+    current = min(tried, key=lambda s: s.memory_ratio, default=None)
+    while current and not current.fits and len(current.changes) < _LONGEST_RECIPE:
+        steps = [s for one in tried if (s := _extend(plan, present, current.changes, one.changes[0]))]
         best = min(steps, key=lambda s: (not s.fits, s.memory_ratio), default=None)
-        if best is None or (current and best.memory_ratio > current.memory_ratio * (1 - WORTHWHILE)):
+        if best is None or best.memory_ratio > current.memory_ratio * (1 - WORTHWHILE):
             break
-        chosen, current = best.changes, best
-        if best.fits:
-            break
-    return [current] if current else []
+        current = best
+    return [current] if current and len(current.changes) > 1 else []
 
 
 def _extend(plan: Plan, present: Estimate, chosen: tuple[Change, ...], change: Change) -> Suggestion | None:
