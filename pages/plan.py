@@ -23,7 +23,7 @@ if problems_of(plan):
 else:
     request = request_of(plan)
     result = estimate(request)
-    answer.draw(text, plan, result, problems)
+    answer.draw(text, plan, request, result, problems)
     working.draw(text, result)
     advice.draw(text, plan)
     curves.draw(text, plan, request, result)

@@ -21,7 +21,8 @@ def estimate(request: Request) -> Estimate:
     """
     memory = training_memory(request) if isinstance(request, Training) else serving_memory(request)
     speed, notices = _speed(request)
-    statuses = [speed.status] if speed else []
+    # "Measured" is for what was itself measured; figures made of measured rates are interpolated.
+    statuses = [Status.INTERPOLATED, *([speed.status] if speed else [])]
     if request.model.recorded_parameters is not None or request.model.assumed:
         statuses.append(Status.EXTRAPOLATED)
     return Estimate(

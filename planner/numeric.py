@@ -12,32 +12,37 @@ Number: TypeAlias = Any
 """A Python int or float, or a NumPy array of them. `Any`, as the two share operators but no useful base type."""
 
 
+_ARRAY = (np.ndarray, np.generic)
+
+
 def is_array(*values: Number) -> bool:
     """Whether any of `values` is a NumPy array (0-d arrays and NumPy scalars count as arrays)."""
-    return any(isinstance(value, np.ndarray | np.generic) for value in values)
+    return any(isinstance(value, _ARRAY) for value in values)
 
 
 def maximum(first: Number, *rest: Number) -> Number:
     """Element-wise maximum of any number of broadcastable values."""
-    if not is_array(first, *rest):
-        return max(first, *rest) if rest else first
     for value in rest:
-        first = np.maximum(first, value)
+        if isinstance(first, _ARRAY) or isinstance(value, _ARRAY):
+            first = np.maximum(first, value)
+        elif value > first:
+            first = value
     return first
 
 
 def minimum(first: Number, *rest: Number) -> Number:
     """Element-wise minimum of any number of broadcastable values."""
-    if not is_array(first, *rest):
-        return min(first, *rest) if rest else first
     for value in rest:
-        first = np.minimum(first, value)
+        if isinstance(first, _ARRAY) or isinstance(value, _ARRAY):
+            first = np.minimum(first, value)
+        elif value < first:
+            first = value
     return first
 
 
 def where(condition: Number, then: Number, otherwise: Number) -> Number:
     """`then` where `condition` holds, else `otherwise`. Both sides are computed: guard divisions with `maximum`."""
-    if isinstance(condition, np.ndarray | np.generic):
+    if isinstance(condition, _ARRAY):
         return np.where(condition, then, otherwise)
     return then if condition else otherwise
 

@@ -8,6 +8,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 from planner.numeric import Number, maximum
@@ -114,19 +115,19 @@ class InputError(ValueError):
         super().__init__("; ".join(f"{p.field}: {p.code} ({p.value!r})" for p in self.problems))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Phase:
     """A moment of a run with its memory, as terms that sum to what is allocated then."""
 
     id: str  # forward, backward, optimizer; load, prefill, decode
     terms: tuple[Term, ...]
 
-    @property
+    @cached_property
     def total(self) -> Number:
         return total(self.terms)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Memory:
     """Memory of the fullest GPU, in bytes. The peak is the maximum over phases, not one big sum.
 
@@ -141,19 +142,19 @@ class Memory:
     outside: tuple[Term, ...]  # beyond the allocator: context, libraries, communication buffers, graphs
     capacity: Number  # usable bytes of the GPU
 
-    @property
+    @cached_property
     def allocated(self) -> Number:
         return maximum(*(phase.total for phase in self.phases))
 
-    @property
+    @cached_property
     def reserved(self) -> Number:
         return self.allocated + self.reserve.value + (self.cached.value if self.cached else 0)
 
-    @property
+    @cached_property
     def device(self) -> Number:
         return self.reserved + total(self.outside)
 
-    @property
+    @cached_property
     def required(self) -> Number:
         """What the device must have for the run to succeed."""
         return self.allocated + self.reserve.value + total(self.outside)
@@ -189,7 +190,7 @@ class Bound(StrEnum):
     LAUNCH = "launch"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Speed:
     """Time of a run. For training one optimizer step; for serving one round of the batch (prefill, then decoding).
 
@@ -209,7 +210,7 @@ class Speed:
     prefill_tokens_per_second: Number | None = None  # serving, all GPUs
     status: Status = Status.INTERPOLATED
 
-    @property
+    @cached_property
     def seconds(self) -> Number:
         return total(self.parts)
 

@@ -82,7 +82,8 @@ def line_chart(
         if len(series) > 1:
             _label_curve(text, layout, range(len(x)) if steps else x, one, SERIES[index % len(SERIES)].on(dark))
     if limit:
-        _draw_limit(text, layout, limit, dark, left=False)
+        ends = [value for value in series[0].values if value is not None]
+        _draw_limit(text, layout, limit, dark, left=False, above=bool(ends) and ends[-1] < limit.y)
     if marks:
         traces.append(_marks(text, marks, x, steps, dark))
     _set_range(layout, [value for one in series for value in one.values if value is not None], limit)
@@ -118,7 +119,7 @@ def stacked_bar_chart(
         for place, value in enumerate(totals)
     ]
     if limit:
-        _draw_limit(text, layout, limit, dark, left=True)
+        _draw_limit(text, layout, limit, dark, left=True, above=True)
     layout |= {"barmode": "stack", "bargap": 0.45}
     _set_range(layout, totals, limit)
     return _figure(traces, layout)
@@ -291,8 +292,8 @@ def _label_curve(text: Text, layout: Spec, places: Sequence[Any], one: Series, c
         )
 
 
-def _draw_limit(text: Text, layout: Spec, limit: Limit, dark: bool, *, left: bool) -> None:
-    """The limit's line, and its label where a rising chart leaves room: above it on the left, or below on the right."""
+def _draw_limit(text: Text, layout: Spec, limit: Limit, dark: bool, *, left: bool, above: bool) -> None:
+    """The limit's line, and its label on the side where the chart leaves room."""
     colour = COLOURS["bad"].on(dark)
     layout["shapes"].append(
         {
@@ -313,7 +314,7 @@ def _draw_limit(text: Text, layout: Spec, limit: Limit, dark: bool, *, left: boo
             "text": escape(text.embed(limit.label)),
             "showarrow": False,
             "xanchor": "left" if left else "right",
-            "yanchor": "bottom" if left else "top",
+            "yanchor": "bottom" if above else "top",
             "font": {"color": colour},
         }
     )

@@ -56,7 +56,7 @@ def advise(plan: Plan, present: Estimate) -> tuple[Suggestion, ...]:
         first = [s for s in tried if s.fits]
         if all(s.trade == "hardware" for s in first):
             first += _recipe(plan, present, [s for s in tried if s.trade != "hardware"])
-    ranked = sorted(first, key=lambda s: _order(s, present)) + sorted(savers, key=lambda s: s.memory_ratio)
+    ranked = sorted(first, key=lambda s: _order(s, present)) + sorted(savers, key=_saving)
     best: dict[str, Suggestion] = {}
     for suggestion in ranked:
         best.setdefault(suggestion.id, suggestion)
@@ -104,6 +104,11 @@ def _gain(suggestion: Suggestion) -> float:
     if suggestion.trade == "hardware":
         return saved
     return max((suggestion.speed_ratio or 1.0) - 1, saved)
+
+
+def _saving(suggestion: Suggestion) -> float:
+    """Memory kept over speed kept: what saves little and slows much comes last."""
+    return suggestion.memory_ratio / max(suggestion.speed_ratio or 1.0, 1e-9)
 
 
 def _order(suggestion: Suggestion, present: Estimate) -> tuple[float, ...]:

@@ -25,7 +25,7 @@ PAGEABLE_COPY_SHARE = 0.35
 DEFAULT_PCIE = (4, 16)
 """Generation and lanes assumed where a card's are unknown."""
 DEFAULT_NETWORK = "ib-ndr"
-CONSUMER_NETWORK = "ethernet-100"
+CONSUMER_NETWORK = "ethernet-100-node"
 
 Kind = Literal["auto", "nvlink", "pcie"]
 
@@ -103,7 +103,7 @@ def inter_node_link(link_id: str) -> Link:
 def cluster_links(cluster: Cluster) -> tuple[Link, Link]:
     """The links of a cluster inside a node and between nodes, defaults filled in.
 
-    400 Gb/s InfiniBand per GPU for cards with a fabric and HBM, 100 Gb/s Ethernet for the others.
+    400 Gb/s InfiniBand per GPU for cards with a fabric and HBM, one 100 Gb/s Ethernet port a node for the others.
     """
     intra = cluster.intra_node or intra_node_link(cluster.gpu)
     datacentre = "HBM" in cluster.gpu.memory_type

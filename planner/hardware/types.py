@@ -86,7 +86,7 @@ class Cluster:
     gpus: Number = 1
     gpus_per_node: int = 8
     intra_node: Link | None = None  # None: the GPU's own default (NVLink where it has it, else PCIe)
-    inter_node: Link | None = None  # None: 400 Gb/s InfiniBand per GPU for data-centre GPUs, else 100 Gb/s Ethernet
+    inter_node: Link | None = None  # None: data-centre GPUs 400 Gb/s InfiniBand each, else 100 Gb/s a node
     price_per_gpu_hour: float | None = None  # US dollars; None: unknown
     price_source: str = ""
     price_date: str | None = None

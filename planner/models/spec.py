@@ -541,7 +541,7 @@ class ModelSpec:
         """The first stack of a kind, or None."""
         return next((stack for stack in self.stacks if stack.kind is kind), None)
 
-    @property
+    @cached_property
     def text_stack(self) -> Stack | None:
         """The stack that the workload's tokens run through: the decoder, else the encoder, else the vision tower."""
         return (

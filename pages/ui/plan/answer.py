@@ -9,11 +9,13 @@ from pages.ui.tables import Tile, tiles_html
 from pages.ui.text import Text
 from planner.commands.estimate import as_json
 from planner.hardware import catalogue as hardware
+from planner.memory.serving import kv_capacity_tokens
 from planner.plan.plan import Plan
 from planner.result import Estimate, Problem, Severity
+from planner.workload import Request, Serving
 
 
-def draw(text: Text, plan: Plan, result: Estimate, problems: tuple[Problem, ...]) -> None:
+def draw(text: Text, plan: Plan, request: Request, result: Estimate, problems: tuple[Problem, ...]) -> None:
     """Everything above the fold."""
     with actions(text, crumb(text, plan)):
         export.download_json(text, lambda: as_json(plan, result), name="plan", key="plan-json")
@@ -23,7 +25,7 @@ def draw(text: Text, plan: Plan, result: Estimate, problems: tuple[Problem, ...]
     verdict, sentence = fits_sentence(text, memory.spare, tight=bool(result.tight))
     parts = [(term.id, words.term(text, term.id), term.value) for term in memory.parts]
     drawn = (  # one element: each costs the server a message and the browser a box
-        headline_html(verdict, sentence, _detail(text, result)),
+        headline_html(verdict, sentence, _detail(text, request, result)),
         memory_bar_html(parts, memory.capacity, text),
         tiles_html(_tiles(text, plan, result)),
     )
@@ -43,7 +45,7 @@ def crumb(text: Text, plan: Plan) -> str:
     return text.t("{task} {model} on {gpus}", task=task, model=name, gpus=f"{values['gpus']} × {gpu}")
 
 
-def _detail(text: Text, result: Estimate) -> str:
+def _detail(text: Text, request: Request, result: Estimate) -> str:
     memory = result.memory
     peak = text.t(
         "Needs {used} of {capacity}; the peak is {phase}.",
@@ -51,6 +53,10 @@ def _detail(text: Text, result: Estimate) -> str:
         capacity=text.bytes(memory.capacity),
         phase=words.phase(text, memory.peak.id),
     )
+    if isinstance(request, Serving):
+        tokens = kv_capacity_tokens(request)
+        room = text.t("The engine's cache holds {count} tokens.", count=text.number(int(tokens))) if tokens else ""
+        return f"{peak} {room}".rstrip()
     counters = text.t(
         "Allocated {allocated}, reserved {reserved}; nvidia-smi would show {device}.",
         allocated=text.bytes(memory.allocated),
@@ -121,7 +127,7 @@ def _price_note(text: Text, result: Estimate) -> str:
     cost = result.cost
     if cost.price_per_hour is None:
         return text.t("no price is known for this GPU")
-    date = cost.price_date or text.t("undated")
+    date = text.date(cost.price_date) if cost.price_date else text.t("undated")
     if cost.price_source == "user":
         date = text.t("your price")
     if cost.price_to_finish is None:

@@ -113,7 +113,7 @@ def _draw_rates(text: Text, plan: Plan, curve: Curve, kind: str, axis: str) -> N
     unit = text.p("unit", "samples/s") if plan.spec.image is not None else text.p("unit", "tokens/s")
     at = curve.x.index(curve.present)
     marks = [Mark(x=curve.present, y=curve.rates[at] or 0.0)]
-    if kind == "batch" and curve.knee is not None:
+    if kind == "batch" and curve.knee not in (None, curve.x[-1]):  # at the end of the curve none is in sight
         knee = curve.x.index(curve.knee)
         marks.append(
             Mark(x=curve.knee, y=curve.rates[knee] or 0.0, label=text.t("knee: {value}", value=grouped(curve.knee)))

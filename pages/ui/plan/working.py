@@ -58,7 +58,7 @@ def _draw_terms(text: Text, terms: Iterable[Term]) -> None:
 
 
 def _shown(text: Text, term: Term) -> str:
-    if term.unit == "B":
+    if term.unit == "bytes":
         return text.bytes(term.value)
     if term.unit == "s":
         return text.seconds(term.value)
