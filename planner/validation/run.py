@@ -1,0 +1,115 @@
+"""Runs a table through the planner: every row predicted, or why it could not be."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from planner.result import InputError, Problem, Status
+from planner.validation.case import Case, Quantity, Row, Skipped
+from planner.validation.finetune_rows import finetune_case
+from planner.validation.inference_rows import inference_case
+from planner.validation.predict import predictions
+from planner.validation.tables import BadCell, Layout, Table, open_table
+from planner.validation.training_rows import training_case
+
+_READERS: dict[Layout, Callable[[Row], Case]] = {
+    Layout.TRAINING: training_case,
+    Layout.FINETUNE: finetune_case,
+    Layout.INFERENCE: inference_case,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """One measured quantity of a row against its prediction."""
+
+    case: Case
+    quantity: Quantity
+    measured: float
+    predicted: float
+    low: float
+    high: float
+    status: Status
+
+    @property
+    def error(self) -> float:
+        """Relative: positive where the prediction is too high."""
+        return self.predicted / self.measured - 1
+
+    @property
+    def covered(self) -> bool:
+        return self.low <= self.measured <= self.high
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """One row: its case or why there is none, its comparisons, and whether it was predicted to fit."""
+
+    id: str
+    line: int
+    quality: str
+    case: Case | None = None
+    comparisons: tuple[Comparison, ...] = ()
+    fits: bool | None = None
+    skipped: Skipped | None = None
+
+
+def outcomes(path: Path) -> Iterator[Outcome]:
+    """Outcomes of a file's rows in order, lines that could not be read last. Raises `InputError` for a bad file."""
+    table, stream = open_table(path)
+    with stream:
+        yield from table_outcomes(table)
+
+
+def table_outcomes(table: Table) -> Iterator[Outcome]:
+    """Outcomes of an open table."""
+    reader = _READERS[table.layout]
+    for row in table.rows:
+        yield _outcome(row, reader)
+    for line, text in table.problems:
+        yield Outcome(id=f"line {line}", line=line, quality="", skipped=Skipped("", line, "", "unreadable-line", text))
+
+
+def _outcome(row: Row, reader: Callable[[Row], Case]) -> Outcome:
+    id, quality = row.text("id") or f"line {row.line}", row.text("quality")
+    try:
+        case = reader(row)
+    except BadCell as error:
+        return _skip(row, id, "bad-number", str(error))
+    except InputError as error:
+        return _skip(row, id, error.problems[0].code, _detail(error.problems[0]))
+    if not case.measured and case.ran is not False:
+        return _skip(row, id, "nothing-comparable", "; ".join(case.left_out) or "no measured value")
+    try:
+        found, result = predictions(case)
+    except InputError as error:
+        return _skip(row, id, error.problems[0].code, _detail(error.problems[0]))
+    if case.measured and not found:
+        return _skip(row, id, "no-prediction", ", ".join(case.measured))
+    status = result.status
+    comparisons = tuple(
+        _comparison(case, quantity, case.measured[quantity], value, status) for quantity, value in found.items()
+    )
+    fits = bool(result.fits) if case.ran is not None else None
+    return Outcome(id=id, line=row.line, quality=quality or case.quality, case=case, comparisons=comparisons, fits=fits)
+
+
+def _comparison(case: Case, quantity: Quantity, measured: float, predicted: float, status: Status) -> Comparison:
+    return Comparison(
+        case=case,
+        quantity=quantity,
+        measured=measured,
+        predicted=predicted,
+        low=predicted,
+        high=predicted,
+        status=status,
+    )
+
+
+def _detail(problem: Problem) -> str:
+    return f"{problem.field}: {problem.value}"
+
+
+def _skip(row: Row, id: str, reason: str, detail: str) -> Outcome:
+    quality = row.text("quality")
+    return Outcome(id=id, line=row.line, quality=quality, skipped=Skipped(id, row.line, quality, reason, detail))

@@ -1,0 +1,170 @@
+"""Reads a table of measurements: any of three layouts, told apart by their columns; bad lines are named, not fatal."""
+
+import csv
+import io
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, Any
+
+from planner.result import InputError, Problem
+from planner.validation.case import Row
+
+ENCODINGS = ("utf-8-sig", "cp1252")
+LONGEST_CELL = 100_000
+LARGEST = 1e18
+
+
+class Layout(StrEnum):
+    TRAINING = "training"
+    FINETUNE = "finetune"
+    INFERENCE = "inference"
+
+
+REQUIRED: dict[Layout, frozenset[str]] = {
+    Layout.TRAINING: frozenset({"id", "model", "gpu", "n_gpus", "framework", "precision", "method", "seq_len"}),
+    Layout.FINETUNE: frozenset({"id", "model", "gpu", "n_gpus", "method", "per_device_batch", "max_seq_len"}),
+    Layout.INFERENCE: frozenset({"id", "model", "gpu", "engine", "weight_dtype_or_quant", "tp"}),
+}
+"""Columns without which no row of a layout can be understood."""
+
+MEASURED: dict[Layout, frozenset[str]] = {
+    Layout.TRAINING: frozenset({"peak_mem_gib", "tokens_per_s_per_gpu", "samples_per_s_total", "step_time_s"}),
+    Layout.FINETUNE: frozenset({"torch_peak_alloc_bytes", "nvidia_smi_peak_mib", "tokens_per_second_per_gpu"}),
+    Layout.INFERENCE: frozenset(
+        [
+            "weights_gib",
+            "kv_tokens",
+            "kv_gib",
+            "activation_gib",
+            "other_gib",
+            "graph_gib",
+            "peak_mem_gib",
+            "prefill_tok_s",
+            "decode_tok_s",
+            "output_tok_s_total",
+            "ttft_ms",
+            "tpot_ms",
+            "samples_per_s",
+        ]
+    ),
+}
+"""Columns that hold what was measured; at least one must be there."""
+
+
+@dataclass(slots=True)
+class Table:
+    """A table being read: its layout, its rows one at a time, and the lines that could not be read."""
+
+    layout: Layout
+    rows: Iterator[Row]
+    problems: list[tuple[int, str]] = field(default_factory=list)
+
+
+def open_table(path: Path) -> tuple[Table, IO[str]]:
+    """The table of a file, to be read row by row, and the open file to close afterwards.
+
+    UTF-8 with or without a mark, UTF-16 with one, else Windows-1252. Raises `InputError` where the file is missing,
+    empty, no text, or lacks columns (which are named).
+    """
+    try:
+        start = path.open("rb").read(4)
+    except OSError as error:
+        raise InputError([Problem("unreadable-file", "file", str(path), {"reason": error.strerror})]) from error
+    encoding = "utf-16" if start[:2] in (b"\xff\xfe", b"\xfe\xff") else _encoding(path)
+    stream = path.open(encoding=encoding, errors="replace", newline="")
+    try:
+        return read_table(stream), stream
+    except InputError:
+        stream.close()
+        raise
+
+
+def _encoding(path: Path) -> str:
+    decoder = io.TextIOWrapper(path.open("rb"), encoding=ENCODINGS[0])
+    try:
+        while decoder.read(1 << 20):
+            pass
+    except UnicodeDecodeError:
+        return ENCODINGS[1]
+    finally:
+        decoder.close()
+    return ENCODINGS[0]
+
+
+def read_table(stream: IO[str]) -> Table:
+    """The table of an open text. Raises `InputError` where its columns fit no layout."""
+    csv.field_size_limit(LONGEST_CELL)
+    reader = csv.reader(_without_nuls(stream))
+    try:
+        header = [name.strip().lower() for name in next(reader)]
+    except (StopIteration, csv.Error):
+        raise InputError([Problem("empty-table", "file", None)]) from None
+    problems: list[tuple[int, str]] = []
+    return Table(_layout(header), _rows(reader, header, problems), problems)
+
+
+def _without_nuls(stream: IO[str]) -> Iterator[str]:
+    for line in stream:
+        yield line.replace("\0", "")
+
+
+def _layout(header: list[str]) -> Layout:
+    columns = set(header)
+    nearest = max(Layout, key=lambda kind: len(columns & (REQUIRED[kind] | MEASURED[kind])))
+    missing = sorted(REQUIRED[nearest] - columns)
+    measured = MEASURED[nearest] & columns
+    if missing or not measured:
+        absent = missing or sorted(MEASURED[nearest])
+        raise InputError([Problem("missing-columns", "file", None, {"layout": nearest.value, "missing": absent})])
+    return nearest
+
+
+def _rows(reader: Any, header: list[str], problems: list[tuple[int, str]]) -> Iterator[Row]:
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            problems.append((reader.line_num, str(error)))
+            continue
+        if not any(cell.strip() for cell in cells):
+            continue
+        if len(cells) > len(header):
+            problems.append((reader.line_num, f"{len(cells)} cells for {len(header)} columns"))
+            continue
+        yield Row(reader.line_num, dict(zip(header, cells, strict=False)))
+
+
+class BadCell(ValueError):
+    """A cell that should hold a number and doesn't, or one out of all reason."""
+
+    def __init__(self, column: str, text: str) -> None:
+        super().__init__(f"{column}: {text[:60]!r}")
+
+
+def number(row: Row, column: str) -> float | None:
+    """A positive number, or None where the cell is empty. Raises `BadCell`."""
+    text = row.text(column)
+    if not text:
+        return None
+    try:
+        value = float(text.replace(",", "") if text.count(",") and "." in text else text)
+    except ValueError:
+        raise BadCell(column, text) from None
+    if not math.isfinite(value) or value < 0 or value > LARGEST:
+        raise BadCell(column, text)
+    return value
+
+
+def whole(row: Row, column: str, default: int) -> int:
+    """A whole number of at least 1, or the default where the cell is empty. Raises `BadCell`."""
+    value = number(row, column)
+    if value is None:
+        return default
+    if value != int(value) or value < 1 or value > 1e9:
+        raise BadCell(column, row.text(column))
+    return int(value)
