@@ -10,6 +10,7 @@ from pages.ui.headline import section_html
 from pages.ui.tables import Column, table_html
 from pages.ui.text import Text, grouped
 from planner import sweep
+from planner.advice import processors
 from planner.advice.precisions import compare, precision_field
 from planner.plan.plan import Plan
 from planner.plan.table import BY_ID
@@ -26,6 +27,7 @@ def draw(text: Text, plan: Plan, request: Request, result: Estimate) -> None:
         (_length_name(text, plan), lambda: _draw(text, plan, sweep.over_length(request), "length")),
         (text.t("Number of GPUs"), lambda: _draw(text, plan, sweep.over_gpus(request), "gpus")),
         (text.t("Precision"), lambda: _draw_precisions(text, plan, result)),
+        (text.t("GPU or CPU"), lambda: _draw_processors(text, request, result)),
     ]
     st.html(section_html(text.t("How it changes")))
     tabs = st.tabs([name for name, _ in views], key="curves", on_change="rerun")
@@ -82,6 +84,8 @@ def _draw_memory(text: Text, plan: Plan, curve: Curve, kind: str, axis: str) -> 
         limit = text.t("{size} usable", size=capacity)
     elif largest is None:
         limit = text.t("{size} usable · none of these fits", size=capacity)
+    elif largest == curve.x[-1]:
+        limit = text.t("{size} usable · all of these fit", size=capacity)
     else:
         limit = text.t("{size} usable · largest that fits: {value}", size=capacity, value=grouped(largest))
     at = curve.x.index(curve.present)
@@ -174,3 +178,29 @@ def _draw_precisions(text: Text, plan: Plan, result: Estimate) -> None:
         ratio = row.estimate.relative_rate(result)
         rows.append([name, memory.required / GIB, fits, None if ratio is None else text.change(ratio)])
     st.html(table_html(text, columns, rows, caption=text.t("Every precision, the rest of the plan unchanged")))
+
+
+def _draw_processors(text: Text, request: Request, result: Estimate) -> None:
+    """The plan's work on each processor of the catalogue, against its GPUs."""
+    if result.speed is None:
+        st.html(f'<p class="gp-note">{text.t("The speed of this plan is not known.")}</p>')
+        return
+    by_tokens = bool(result.speed.tokens_per_second)
+    unit = text.p("unit", "tokens/s") if by_tokens else text.p("unit", "samples/s")
+    columns = [
+        Column(id="cpu", label=text.t("Processor")),
+        _number(text.t("Cores")),
+        _number(text.t("Throughput"), unit),
+        _number(text.t("Times slower than the GPUs")),
+        Column(id="bound", label=text.t("Bound by")),
+    ]
+    rows = []
+    for row in processors.compare(request, result):
+        speed = row.estimate.speed
+        if speed is None or not row.ratio:
+            continue
+        rate = speed.tokens_per_second if by_tokens else speed.samples_per_second
+        rows.append([row.cpu.name, row.cpu.cores, float(rate), 1 / row.ratio, words.bound(text, speed.bound)])
+    st.html(table_html(text, columns, rows, caption=text.t("The same work on one processor instead of the GPUs")))
+    note = text.t("A roofline with an assumed share of each processor's peak, unchecked: real programs reach less.")
+    st.html(f'<p class="gp-note">{note}</p>')

@@ -2,6 +2,7 @@
 
 import pytest
 
+from planner.advice import processors
 from planner.advice.advise import advise
 from planner.advice.changes import CHANGES
 from planner.advice.precisions import compare
@@ -80,3 +81,11 @@ def test_precisions_side_by_side_hold_the_plan_itself():
     assert rows[plan.values["precision"]].estimate.memory.device == present.memory.device
     assert rows["fp32"].estimate.memory.device > present.memory.device
     assert all(row.problems or row.estimate for row in rows.values())
+
+
+def test_processors_are_slower_than_a_gpu_and_ranked():
+    plan, present = plan_and_estimate(TIGHT)
+    rows = processors.compare(request_of(plan), present)
+    ratios = [row.ratio for row in rows]
+    assert ratios == sorted(ratios, reverse=True)
+    assert 0 < ratios[-1] < ratios[0] < 1
