@@ -104,10 +104,7 @@ def _draw_memory(text: Text, plan: Plan, curve: Curve, kind: str, axis: str) -> 
         ),
         title=text.t("Memory against {quantity}", quantity=_quantity(text, plan, kind)),
         alt=text.t("Memory of one GPU against {quantity}: {limit}.", quantity=_quantity(text, plan, kind), limit=limit),
-        columns=[
-            Column(id="x", label=axis, numeric=True),
-            Column(id="memory", label=text.t("Memory"), unit="GiB", numeric=True),
-        ],
+        columns=[_number(axis), _number(text.t("Memory"), "GiB")],
         rows=list(zip(curve.x, size, strict=True)),
         key=f"memory-{kind}",
     )
@@ -122,14 +119,11 @@ def _draw_rates(text: Text, plan: Plan, curve: Curve, kind: str, axis: str) -> N
         marks.append(
             Mark(x=curve.knee, y=curve.rates[knee] or 0.0, label=text.t("knee: {value}", value=grouped(curve.knee)))
         )
-    columns = [
-        Column(id="x", label=axis, numeric=True),
-        Column(id="rate", label=text.t("Throughput"), unit=unit, numeric=True),
-    ]
+    columns = [_number(axis), _number(text.t("Throughput"), unit)]
     rows = [list(pair) for pair in zip(curve.x, curve.rates, strict=True)]
     note = ""
     if kind == "gpus":
-        columns.append(Column(id="efficiency", label=text.t("Scaling efficiency"), unit="%", numeric=True))
+        columns.append(_number(text.t("Scaling efficiency"), "%"))
         shares = [None if share is None else 100 * share for share in curve.efficiency]
         rows = [[*row, share] for row, share in zip(rows, shares, strict=True)]
         note = text.t(
@@ -158,13 +152,17 @@ def _draw_rates(text: Text, plan: Plan, curve: Curve, kind: str, axis: str) -> N
     )
 
 
+def _number(label: str, unit: str = "") -> Column:
+    return Column(id=label, label=label, unit=unit, numeric=True)
+
+
 def _draw_precisions(text: Text, plan: Plan, result: Estimate) -> None:
     field = BY_ID[precision_field(plan)]
     columns = [
         Column(id="precision", label=labels.field(text, field)),
-        Column(id="memory", label=text.t("Memory"), unit="GiB", numeric=True),
+        _number(text.t("Memory"), "GiB"),
         Column(id="fits", label=text.t("Verdict")),
-        Column(id="speed", label=text.t("Speed against this plan"), numeric=True),
+        _number(text.t("Speed against this plan")),
     ]
     rows = []
     for row in compare(plan):
