@@ -205,8 +205,9 @@ class Speed:
     mfu: Number | None = None  # model FLOPs / (time x peak); PaLM's definition, attention counted in full
     hfu: Number | None = None  # as mfu, recomputation counted
     model_flops: Number = 0.0  # per step, all GPUs
-    time_to_first_token: Number | None = None  # serving: seconds from request to first token, no queue
-    time_per_output_token: Number | None = None  # serving
+    time_to_first_token: Number | None = None  # serving: seconds from request to first token, in a closed loop
+    time_per_output_token: Number | None = None  # serving: other requests' prompts between tokens included
+    decode_step: Number | None = None  # serving: seconds of one decode step, nothing between
     prefill_tokens_per_second: Number | None = None  # serving, all GPUs
     status: Status = Status.INTERPOLATED
 

@@ -64,7 +64,10 @@ def named_precision(text: str, framework: Framework, adapters: bool) -> Named[w.
         return (
             Named(_TP.FP16_AMP if half == "fp16" else _TP.BF16_AMP) if not re.search(r"true|pure", key) else _pure(half)
         )
-    if re.search(r"amp|mixed|fsdp pure", key):
+    if framework is Framework.COMPOSER and re.search(r"amp|mixed|pure", key):
+        # FSDP casts its fp32 shards to 16 bits for every unit, and Composer's layer norms run in 16 bits too
+        return Named(_TP.FP16_MASTER if half == "fp16" else _TP.BF16_MASTER)
+    if re.search(r"amp|mixed", key):
         return Named(_TP.AMP_FP16 if half == "fp16" else _TP.AMP_BF16)
     if re.search(r"true|pure", key):
         return _pure(half)

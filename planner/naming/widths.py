@@ -92,7 +92,7 @@ def _config(name: str, widths: Widths, sequence_length: int | None) -> dict[str,
     if "mpt" in name:
         model_type = "gpt2" if widths.learned_positions else "mpt"
         keys = {"d_model": widths.hidden, "n_layers": widths.layers, "n_heads": widths.heads}
-        return {**shared, **keys, "model_type": model_type, "n_positions": positions}
+        return {**shared, **keys, "model_type": model_type, "n_positions": positions, "activation_function": "gelu"}
     if "stablelm" in name and "alpha" in name:
         return {**shared, "model_type": "gpt_neox", "tie_word_embeddings": widths.tied}
     if re.search(r"\bgpt|mt-nlg|\bopt\b", name):

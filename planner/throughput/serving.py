@@ -13,7 +13,7 @@ from planner.throughput.communication import all_reduce, all_to_all, expert_grou
 from planner.throughput.image import DEFAULT_IMAGE, INFERENCE, image_pass, native_scale
 from planner.throughput.operators import AttentionCore, ModelWork, Product, StackWork, model_work
 from planner.throughput.roofline import Machine, flash_seconds, gemm_seconds, machine, product_seconds
-from planner.throughput.serving_constants import ATTENTION_BANDWIDTH, ENGINES, INTERFERENCE, SMALL_LATENCY, EngineCosts
+from planner.throughput.serving_constants import ATTENTION_BANDWIDTH, ENGINES, SMALL_LATENCY, EngineCosts
 from planner.workload import Serving
 
 if TYPE_CHECKING:
@@ -81,9 +81,8 @@ class _Run:
 def serving_speed(request: Serving) -> Speed | None:
     """Time of one round: `concurrency` prompts read, then their output tokens decoded together.
 
-    None where the card's peak or bandwidth is unknown. Time to first token is one prompt's prefill and a decode step,
-    with no queue. Time per output token is a decode step at the mean context, and the prefills of the other sequences
-    that arrive meanwhile: half of concurrency x prefill / output tokens.
+    None where the card's peak or bandwidth is unknown. Time to first token and per output token are those of a closed
+    loop: `concurrency` clients, each of which asks again when answered (`_closed_loop`).
     """
     try:
         run = _run(request)
@@ -102,7 +101,7 @@ def serving_speed(request: Serving) -> Speed | None:
     context = request.input_tokens + request.output_tokens / 2
     step = _token(run, maximum(1, sequences / stages), context)
     total = reading + step.times(request.output_tokens)
-    others = INTERFERENCE * reading.seconds * (1 - 1 / sequences) / maximum(1, request.output_tokens)
+    first, per_token = _closed_loop(prefill.seconds, reading.seconds, step.seconds, sequences, request.output_tokens)
     replicas = layout.data_parallel
     parts = _parts(total)
     seconds = total.seconds
@@ -113,11 +112,40 @@ def serving_speed(request: Serving) -> Speed | None:
         tokens_per_second=replicas * sequences * request.output_tokens / seconds,
         mfu=_flops(run, sequences) * replicas / (seconds * run.on.peak * layout.gpus),
         model_flops=_flops(run, sequences) * replicas,
-        time_to_first_token=run.costs.request + prefill.seconds + step.seconds,
-        time_per_output_token=step.seconds + others,
-        prefill_tokens_per_second=replicas * request.input_tokens * stages / prefill.seconds,
+        time_to_first_token=run.costs.request + first,
+        time_per_output_token=per_token,
+        decode_step=step.seconds,
+        prefill_tokens_per_second=replicas * request.input_tokens * _prompts_at_once(run, sequences) / prefill.seconds,
         status=run.on.status,
     )
+
+
+def _closed_loop(
+    prompt: Number, reading: Number, step: Number, sequences: Number, output_tokens: Number
+) -> tuple[Number, Number]:
+    """Seconds to the first token, and for each further one, when every answered client asks again at once.
+
+    A request's cycle holds the prompts of all clients (`reading`) and its own decode steps. Prompts share the passes
+    that read them, so a prompt takes p / (1 - rho), rho the share of time spent on the others' prompts (processor
+    sharing, Kleinrock 1976, section 4.4). What of the reading isn't waited for before the first token falls between
+    tokens. Each prompt also waits for the decode step in progress.
+    """
+    others = reading * (1 - 1 / sequences)
+    share = others / (reading + output_tokens * step)
+    first = minimum(prompt / maximum(1e-9, 1 - share), reading + prompt)
+    between = maximum(0.0, reading - first)
+    return first + step, step + between / maximum(1, output_tokens)
+
+
+def _prompts_at_once(run: _Run, sequences: Number) -> Number:
+    """Pipeline stages that a stream of prompts keeps busy: m micro-batches on s stages run m s / (m + s - 1) at once."""
+    stages = run.request.layout.pipeline_parallel
+    tokens = maximum(1, sequences * run.request.input_tokens)
+    if run.costs.micro_batch:
+        pieces = maximum(1, minimum(tokens, run.costs.logical_batch) / run.costs.micro_batch)
+    else:
+        pieces = maximum(sequences, tokens / run.request.max_batched_tokens)
+    return pieces * stages / (pieces + stages - 1)
 
 
 def _run(request: Serving) -> _Run:

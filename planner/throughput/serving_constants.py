@@ -22,6 +22,8 @@ class EngineCosts:
     hbm_share: float = 1.0  # bandwidth share of its matrix-vector kernels on cards with HBM
     unpacked_share: float = constants.QUANTISED_BANDWIDTH  # and of those that unpack 4-bit weights
     unpacks: bool = False  # products of quantised weights run at the 16-bit rate
+    micro_batch: int = 0  # tokens that pass a pipeline stage together; 0: max_batched_tokens
+    logical_batch: int = 0  # tokens in the pipeline at a time
 
 
 ENGINES: dict[Engine, EngineCosts] = {
@@ -29,7 +31,17 @@ ENGINES: dict[Engine, EngineCosts] = {
     Engine.SGLANG: EngineCosts(12, 3, 0.35e-3, 0.4e-3, 0.75),
     Engine.TENSORRT_LLM: EngineCosts(11, 3, 0.25e-3, 0.4e-3, 0.8),
     Engine.LLAMA_CPP: EngineCosts(
-        6, 4, 0.05e-3, 0.3e-3, 0.65, request=0.005, hbm_share=0.6, unpacked_share=0.95, unpacks=True
+        6,
+        4,
+        0.05e-3,
+        0.3e-3,
+        0.65,
+        request=0.005,
+        hbm_share=0.6,
+        unpacked_share=0.95,
+        unpacks=True,
+        micro_batch=512,
+        logical_batch=2048,
     ),
     Engine.TRANSFORMERS: EngineCosts(
         45,
@@ -55,10 +67,6 @@ llama.cpp 8B F16 reaches 145 of RTX 4090's 157 TFLOP/s without attention, 68 of 
 SMALL_LATENCY = {"nvlink": 6e-6, "pcie": 20e-6}
 """Seconds of an all-reduce of one decode step's activations inside a node: engines replace NCCL's ring by one-shot
 kernels over NVLink (vLLM, TensorRT-LLM: 5-10 us for 8 GPUs); over PCIe they cannot."""
-
-INTERFERENCE = 0.5
-"""Share of other requests' prefills that falls between a sequence's tokens. Requests that arrive together wait for it
-before their first token (0); requests spread evenly have it all between their tokens (1)."""
 
 ATTENTION_BANDWIDTH = 0.8
 """Bandwidth share of paged attention in decoding against a long read: pages are short, the last ones part empty."""

@@ -24,7 +24,7 @@ MEMORY_FRACTION = {Engine.VLLM: 0.9, Engine.SGLANG: 0.88, Engine.TENSORRT_LLM: 0
 """Defaults of `gpu_memory_utilization`, `mem_fraction_static` (it varies by card) and `free_gpu_memory_fraction`."""
 
 LARGE_GPU_BYTES = 70 * GIB
-_WITHOUT_GPU = frozenset({Quantity.WEIGHTS, Quantity.KV_BYTES, Quantity.ALLOCATED})
+_WITHOUT_GPU = frozenset({Quantity.WEIGHTS, Quantity.ALLOCATED})
 
 
 def inference_case(row: Row) -> Case:
@@ -40,8 +40,9 @@ def inference_case(row: Row) -> Case:
     request = _request(row, model.value, gpu.value, engine, image, assumed)
     measured, left_out, machine = _measured(row, request, image)
     if unnamed:
-        left_out += ("no GPU is named",) if set(measured) - _WITHOUT_GPU else ()
-        measured = {key: value for key, value in measured.items() if key in _WITHOUT_GPU}
+        left_out += ("no GPU is named",) if set(measured) - {Quantity.WEIGHTS} else ()
+        kept = _WITHOUT_GPU | ({Quantity.KV_BYTES} if engine is Engine.LLAMA_CPP else set())
+        measured = {key: value for key, value in measured.items() if key in kept}
     return Case(
         id=row.text("id") or f"line {row.line}",
         line=row.line,
@@ -79,6 +80,8 @@ def _request(row: Row, spec: ModelSpec, gpu: Gpu, engine: Engine, image: bool, a
         fraction = MEMORY_FRACTION.get(engine, 0.9)
         assumed.append(f"memory fraction not stated: {fraction}")
     inputs, outputs = _lengths(row, assumed)
+    if depth := re.search(r"context depth (\d+)", row.text("notes")):
+        inputs += int(depth.group(1))
     concurrency = whole(row, "batch_or_concurrency", 0)
     if not concurrency:
         concurrency = 1
@@ -89,7 +92,7 @@ def _request(row: Row, spec: ModelSpec, gpu: Gpu, engine: Engine, image: bool, a
         layout=layout,
         engine=engine,
         weight_format=weights.value,
-        kv_dtype=named_kv(row.text("kv_dtype")),
+        kv_dtype=_kv_dtype(row, weights.value, engine, gpu, assumed),
         concurrency=concurrency,
         input_tokens=inputs,
         output_tokens=outputs,
@@ -99,6 +102,22 @@ def _request(row: Row, spec: ModelSpec, gpu: Gpu, engine: Engine, image: bool, a
         cuda_graphs=not image and "enforce_eager" not in row.text("notes").lower().replace("-", "_"),
         image_size=spec.image.image_size if spec.image else 0,
     )
+
+
+def _kv_dtype(row: Row, weight_format: str, engine: Engine, gpu: Gpu, assumed: list[str]) -> str:
+    """The cache's dtype. NVIDIA's FP8 and NVFP4 checkpoints ask for an FP8 cache, and servers obey "auto".
+
+    vLLM and SGLang also serve others' FP8 checkpoints, which don't; on Blackwell NVIDIA's are the usual ones.
+    """
+    stated = row.text("kv_dtype")
+    blackwell = gpu.architecture.startswith("Blackwell")
+    theirs = weight_format == "nvfp4" or (
+        weight_format.startswith("fp8") and (blackwell or engine is Engine.TENSORRT_LLM)
+    )
+    if stated or not theirs or engine in (Engine.LLAMA_CPP, Engine.TRANSFORMERS):
+        return named_kv(stated)
+    assumed.append("cache: FP8, as NVIDIA's checkpoints of this format ask")
+    return "fp8"
 
 
 def _layout(row: Row, engine: Engine, assumed: list[str]) -> Layout:

@@ -12,10 +12,18 @@ from planner.memory.serving_weights import weight_split, weights_per_gpu
 from planner.parallel import Layout
 from planner.result import Estimate, Memory
 from planner.validation.case import Case, Quantity
+from planner.validation.closed_loop import seen_by_clients
 from planner.workload import Engine, Serving, Training
 
 COUNTED_BY_SEQUENCES = (0, 21)
 """vLLM prints tokens as sequences x length from this version on; before, as if every layer attended in full."""
+
+
+def starts(case: Case, result: Estimate) -> bool:
+    """Whether the run would go through. Servers queue what their cache can't hold: one sequence must fit."""
+    if isinstance(case.request, Serving) and _preallocates(case.request):
+        return bool(estimate(dataclasses.replace(case.request, concurrency=1)).fits)
+    return bool(result.fits)
 
 
 def predictions(case: Case) -> tuple[dict[Quantity, float], Estimate]:
@@ -137,9 +145,25 @@ def _either(name: str) -> Callable[[Case, Estimate], float | None]:
 
 
 def _decode_rate(case: Case, result: Estimate) -> float | None:
-    if result.speed is None or result.speed.time_per_output_token is None:
+    """Rates of one sequence are told by benchmarks of equal sequences that start together: no prompts in between."""
+    if result.speed is None or result.speed.decode_step is None:
         return None
-    return 1 / float(result.speed.time_per_output_token)
+    return 1 / float(result.speed.decode_step)
+
+
+def _client(name: str) -> Callable[[Case, Estimate], float | None]:
+    """What a load generator measures; engines that don't queue answer as they are."""
+
+    def read(case: Case, result: Estimate) -> float | None:
+        request = case.request
+        if not isinstance(request, Serving) or result.speed is None:
+            return None
+        if not _preallocates(request) or request.output_tokens < 2:
+            return float(result.speed.time_to_first_token if name == "first_token" else result.speed.decode_step)
+        seen = seen_by_clients(request, result)
+        return None if seen is None else float(getattr(seen, name))
+
+    return read
 
 
 def _output_rate(case: Case, result: Estimate) -> float | None:
@@ -149,6 +173,9 @@ def _output_rate(case: Case, result: Estimate) -> float | None:
     if Quantity.DECODE_RATE in case.measured and isinstance(case.request, Serving):
         rate = _decode_rate(case, result)
         return None if rate is None else rate * float(case.request.concurrency)
+    if isinstance(case.request, Serving) and _preallocates(case.request) and case.request.output_tokens > 1:
+        seen = seen_by_clients(case.request, result)
+        return None if seen is None else seen.output_rate
     return float(result.speed.tokens_per_second)
 
 
@@ -167,8 +194,8 @@ _PREDICTED: dict[Quantity, Callable[[Case, Estimate], float | None]] = {
     Quantity.TOKENS_RATE: _speed("tokens_per_second"),
     Quantity.SAMPLES_RATE: _either("samples_per_second"),
     Quantity.STEP_TIME: _speed("seconds"),
-    Quantity.TTFT: _speed("time_to_first_token", training=False),
-    Quantity.TPOT: _speed("time_per_output_token", training=False),
+    Quantity.TTFT: _client("first_token"),
+    Quantity.TPOT: _client("per_token"),
     Quantity.OUTPUT_RATE: _output_rate,
     Quantity.PREFILL_RATE: _speed("prefill_tokens_per_second", training=False),
     Quantity.DECODE_RATE: _decode_rate,

@@ -8,7 +8,7 @@ from planner.result import InputError, Problem, Status
 from planner.validation.case import Case, Quantity, Row, Skipped
 from planner.validation.finetune_rows import finetune_case
 from planner.validation.inference_rows import inference_case
-from planner.validation.predict import predictions
+from planner.validation.predict import predictions, starts
 from planner.validation.tables import BadCell, Layout, Table, open_table
 from planner.validation.training_rows import training_case
 
@@ -90,7 +90,7 @@ def _outcome(row: Row, reader: Callable[[Row], Case]) -> Outcome:
     comparisons = tuple(
         _comparison(case, quantity, case.measured[quantity], value, status) for quantity, value in found.items()
     )
-    fits = bool(result.fits) if case.ran is not None else None
+    fits = starts(case, result) if case.ran is not None else None
     return Outcome(id=id, line=row.line, quality=quality or case.quality, case=case, comparisons=comparisons, fits=fits)
 
 

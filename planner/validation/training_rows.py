@@ -209,6 +209,9 @@ def _measured(row: Row, request: Training) -> tuple[dict[Quantity, float], tuple
     if varying and (samples or step):
         left_out.append("lengths vary: rates of samples cannot be compared")
         samples = step = None
+    if re.search(r"not (performance )?tuned|first steps? only", row.text("notes"), re.IGNORECASE):
+        left_out.append("the source says that the run was not tuned for speed")
+        tokens = samples = step = None
     if tokens and request.model.image is None:
         found[Quantity.TOKENS_RATE] = tokens * gpus
     elif samples:
