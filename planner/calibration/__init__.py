@@ -1,0 +1,1 @@
+"""How sure the figures are: residuals of measured runs, and the intervals and probabilities that follow from them."""

@@ -138,7 +138,7 @@ def _closed_loop(
 
 
 def _prompts_at_once(run: _Run, sequences: Number) -> Number:
-    """Pipeline stages that a stream of prompts keeps busy: m micro-batches on s stages run m s / (m + s - 1) at once."""
+    """Pipeline stages that prompts keep busy: m micro-batches on s stages run m s / (m + s - 1) at once."""
     stages = run.request.layout.pipeline_parallel
     tokens = maximum(1, sequences * run.request.input_tokens)
     if run.costs.micro_batch:

@@ -159,7 +159,8 @@ def _client(name: str) -> Callable[[Case, Estimate], float | None]:
         if not isinstance(request, Serving) or result.speed is None:
             return None
         if not _preallocates(request) or request.output_tokens < 2:
-            return float(result.speed.time_to_first_token if name == "first_token" else result.speed.decode_step)
+            alone = result.speed.time_to_first_token if name == "first_token" else result.speed.decode_step
+            return None if alone is None else float(alone)
         seen = seen_by_clients(request, result)
         return None if seen is None else float(getattr(seen, name))
 

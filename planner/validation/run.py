@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from planner.calibration.families import FAMILY, INVERSE
+from planner.calibration.intervals import around
 from planner.result import InputError, Problem, Status
 from planner.validation.case import Case, Quantity, Row, Skipped
 from planner.validation.finetune_rows import finetune_case
@@ -86,23 +88,25 @@ def _outcome(row: Row, reader: Callable[[Row], Case]) -> Outcome:
         return _skip(row, id, error.problems[0].code, _detail(error.problems[0]))
     if case.measured and not found:
         return _skip(row, id, "no-prediction", ", ".join(case.measured))
-    status = result.status
     comparisons = tuple(
-        _comparison(case, quantity, case.measured[quantity], value, status) for quantity, value in found.items()
+        _comparison(case, quantity, case.measured[quantity], value) for quantity, value in found.items()
     )
     fits = starts(case, result) if case.ran is not None else None
     return Outcome(id=id, line=row.line, quality=quality or case.quality, case=case, comparisons=comparisons, fits=fits)
 
 
-def _comparison(case: Case, quantity: Quantity, measured: float, predicted: float, status: Status) -> Comparison:
+def _comparison(case: Case, quantity: Quantity, measured: float, predicted: float) -> Comparison:
+    found = around(
+        predicted, FAMILY[quantity], case.request, inverse=quantity in INVERSE, source=case.source, model=case.model
+    )
     return Comparison(
         case=case,
         quantity=quantity,
         measured=measured,
         predicted=predicted,
-        low=predicted,
-        high=predicted,
-        status=status,
+        low=found.low,
+        high=found.high,
+        status=found.status,
     )
 
 

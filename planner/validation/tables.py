@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from planner.result import InputError, Problem
 from planner.validation.case import Row
+from planner.validation.schema import asked_for
 
 ENCODINGS = ("utf-8-sig", "cp1252")
 LONGEST_CELL = 100_000
@@ -99,7 +100,7 @@ def read_table(stream: IO[str]) -> Table:
     csv.field_size_limit(LONGEST_CELL)
     reader = csv.reader(_without_nuls(stream))
     try:
-        header = [name.strip().lower() for name in next(reader)]
+        header = asked_for([name.strip().lower() for name in next(reader)])
     except (StopIteration, csv.Error):
         raise InputError([Problem("empty-table", "file", None)]) from None
     problems: list[tuple[int, str]] = []

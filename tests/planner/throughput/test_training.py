@@ -116,7 +116,7 @@ def test_slow_input_shows():
 
 
 def test_a_card_without_known_peak_gives_no_speed():
-    assert training_speed(replace(BASE, cluster=Cluster(gpu=gpu("apple-m2-max")))) is None
+    assert training_speed(replace(BASE, cluster=Cluster(gpu=gpu("apple-m4")))) is None
 
 
 @pytest.mark.parametrize("model", [MODEL, SPARSE])

@@ -1,0 +1,137 @@
+"""What the planner got wrong on the measured rows that it carries, and bands of those errors.
+
+`data/residuals.csv` has one comparison a line: ln(measured / predicted), with the row's source, model and card. It is
+written by `python -m planner calibrate` and read here.
+"""
+
+import csv
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from planner.hardware.catalogue import gpus
+
+DATA = Path(__file__).parent.parent / "data" / "residuals.csv"
+
+ENOUGH_ROWS = 30
+"""Rows that a band needs; a more general kind is asked where there are fewer."""
+
+ROWS_OF_A_SOURCE = 40
+"""Most rows that one source counts for: a large table says no more about others' conventions than a small one."""
+
+TAILS = (0.05, 0.95)
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """One comparison: `error` is ln(measured / predicted), of the time where a rate was measured."""
+
+    id: str
+    source: str
+    model: str
+    gpu: str
+    kinds: tuple[str, ...]
+    family: str
+    quality: str
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Errors that 90 of 100 measurements stay within: ln(measured / predicted) from `low` to `high`."""
+
+    low: float
+    high: float
+    rows: int
+    sources: int
+    kind: str
+    gpus: frozenset[str]
+
+
+@lru_cache(maxsize=1)
+def residuals() -> tuple[Residual, ...]:
+    """The carried comparisons; none where the file is missing."""
+    if not DATA.exists():
+        return ()
+    with DATA.open(newline="", encoding="utf-8") as lines:
+        return tuple(
+            Residual(
+                id=row["id"],
+                source=row["source"],
+                model=row["model"],
+                gpu=row["gpu"],
+                kinds=tuple(row["kinds"].split("|")),
+                family=row["family"],
+                quality=row["quality"],
+                error=float(row["error"]),
+            )
+            for row in csv.DictReader(lines)
+        )
+
+
+@lru_cache(maxsize=512)
+def _group(family: str, kind: str) -> tuple[Residual, ...]:
+    return tuple(
+        each for each in residuals() if each.family == family and kind in each.kinds and each.quality in ("A", "B")
+    )
+
+
+@lru_cache(maxsize=8192)
+def band(family: str, kinds: tuple[str, ...], source: str = "", model: str = "") -> Band | None:
+    """The band of a family of figures for a request of `kinds`, from the most particular kind with rows enough.
+
+    A row of a known `source` is judged by the other sources alone, or by other models where those are too few.
+    None where nothing of the family was ever measured.
+    """
+    best: tuple[Residual, ...] = ()
+    where = ""
+    for kind in kinds:
+        found = _others(_group(family, kind), source, model)
+        if len(found) > len(best):
+            best, where = found, kind
+        if len(best) >= ENOUGH_ROWS:
+            break
+    return _band(best, where) if best else None
+
+
+def _others(rows: tuple[Residual, ...], source: str, model: str) -> tuple[Residual, ...]:
+    if not source:
+        return rows
+    apart = tuple(each for each in rows if each.source != source)
+    if len(apart) >= ENOUGH_ROWS and len({each.source for each in apart}) > 1:
+        return apart
+    return tuple(each for each in rows if each.source != source or each.model != model)
+
+
+def _band(rows: tuple[Residual, ...], kind: str) -> Band:
+    """Weighted quantiles, widened for few rows: with n rows the outermost stand for 1/(n+1) of what is to come."""
+    counts = Counter(each.source for each in rows)
+    weighted = sorted((each.error, min(1.0, ROWS_OF_A_SOURCE / counts[each.source])) for each in rows)
+    total = sum(weight for _, weight in weighted)
+    low, high = (_quantile(weighted, total, share) for share in TAILS)
+    middle = _quantile(weighted, total, 0.5)
+    wider = 1 + 2 / len(rows)
+    return Band(
+        low=middle + (low - middle) * wider,
+        high=middle + (high - middle) * wider,
+        rows=len(rows),
+        sources=len(counts),
+        kind=kind,
+        gpus=frozenset(each.gpu for each in rows),
+    )
+
+
+def _quantile(weighted: list[tuple[float, float]], total: float, share: float) -> float:
+    target, passed = share * total, 0.0
+    for value, weight in weighted:
+        passed += weight
+        if passed >= target:
+            return value
+    return weighted[-1][0]
+
+
+@lru_cache(maxsize=1)
+def architectures() -> dict[str, str]:
+    """Architecture of every card by id."""
+    return {gpu.id: gpu.architecture for gpu in gpus()}
