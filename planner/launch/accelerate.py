@@ -8,7 +8,7 @@ from planner.launch import hugging_face, launcher
 from planner.launch.found import Found
 from planner.launch.options import Options
 from planner.launch.render import Line, yaml_text
-from planner.launch.types import File, Framework
+from planner.launch.types import File, Framework, names
 from planner.plan.plan import Plan
 
 
@@ -136,8 +136,15 @@ FRAMEWORK = Framework(
     write=write,
     recognise=recognise,
     read=read,
-    harmless=frozenset(
-        ["compute_environment", "machine_rank", "main_training_function", "rdzv_backend", "same_network", "use_cpu", "debug", "downcast_bf16", "fsdp_version", "fsdp_auto_wrap_policy", "fsdp_cpu_ram_efficient_loading", "fsdp_state_dict_type", "tpu_env", "main_process_ip", "main_process_port", "fsdp_transformer_layer_cls_to_wrap", "fsdp_use_orig_params", "fsdp_sync_module_states", "gpu_ids", "fsdp_backward_prefetch", "fsdp_forward_prefetch", "tpu_use_cluster", "tpu_use_sudo", "tpu_name", "tpu_zone", "enable_cpu_affinity", "gradient_clipping", "zero3_init_flag", "zero3_save_16bit_model", "deepspeed_multinode_launcher"]
+    harmless=names(
+        """
+        compute_environment machine_rank main_training_function rdzv_backend same_network use_cpu debug
+        downcast_bf16 fsdp_version fsdp_auto_wrap_policy fsdp_cpu_ram_efficient_loading fsdp_state_dict_type tpu_env
+        main_process_ip main_process_port fsdp_transformer_layer_cls_to_wrap fsdp_use_orig_params
+        fsdp_sync_module_states gpu_ids fsdp_backward_prefetch fsdp_forward_prefetch tpu_use_cluster tpu_use_sudo
+        tpu_name tpu_zone enable_cpu_affinity gradient_clipping zero3_init_flag zero3_save_16bit_model
+        deepspeed_multinode_launcher
+        """
     ),
     companion=True,
 )

@@ -2,14 +2,17 @@
 
 from typing import Any
 
-from planner.launch.types import Reading
+from planner.launch.types import Reading, names
 from planner.plan.fields import Section
 from planner.plan.plan import Plan, resolve
 from planner.plan.table import FIELDS
 from planner.result import InputError
 
-UNSAID = frozenset(
-    ["task", "method", "model", "model_config", "gpu", "gpus", "gpus_per_node", "link", "network", "host", "price", "input_tokens", "output_tokens", "train_tokens_millions", "serve_tokens_millions", "sequence_length"]
+UNSAID = names(
+    """
+        task method model model_config gpu gpus gpus_per_node link network host price input_tokens output_tokens
+        train_tokens_millions serve_tokens_millions sequence_length
+        """
 )
 """What configurations may be silent about: the present plan's value stays."""
 

@@ -10,7 +10,7 @@ from planner.launch.found import Found
 from planner.launch.options import Options
 from planner.launch.pairs import Pair
 from planner.launch.render import Line, json_text
-from planner.launch.types import File, Framework
+from planner.launch.types import File, Framework, names
 from planner.plan.plan import Plan
 
 STAGES: Mapping[str, int] = {"none": 0, "zero1": 1, "zero2": 2, "zero3": 3, "fsdp": 3, "hsdp": 3}
@@ -133,8 +133,11 @@ def _read_precision(options: Options, found: Found) -> None:
         found.set("precision", "fp32")
 
 
-_HARMLESS_BELOW = frozenset(
-    ["lr", "betas", "eps", "weight_decay", "loss_scale", "loss_scale_window", "initial_scale_power", "hysteresis", "min_loss_scale", "warmup_min_lr", "warmup_max_lr", "warmup_num_steps", "total_num_steps", "type", "auto_cast"]
+_HARMLESS_BELOW = names(
+    """
+        lr betas eps weight_decay loss_scale loss_scale_window initial_scale_power hysteresis min_loss_scale
+        warmup_min_lr warmup_max_lr warmup_num_steps total_num_steps type auto_cast
+        """
 )
 
 FRAMEWORK = Framework(
@@ -147,8 +150,14 @@ FRAMEWORK = Framework(
     recognise=recognise,
     read=read,
     defaults={"gradient_accumulation_steps": 1, "sharding": "none"},
-    harmless=frozenset(
-        ["gradient_clipping", "steps_per_print", "wall_clock_breakdown", "overlap_comm", "contiguous_gradients", "reduce_scatter", "reduce_bucket_size", "allgather_partitions", "allgather_bucket_size", "stage3_prefetch_bucket_size", "sub_group_size", "stage3_param_persistence_threshold", "stage3_max_live_parameters", "stage3_max_reuse_distance", "pin_memory", "nvme_path", "stage3_gather_16bit_weights_on_model_save", "round_robin_gradients", "zero_allow_untested_optimizer", "zero_force_ds_cpu_optimizer", "buffer_count", "buffer_size", "prescale_gradients"]
+    harmless=names(
+        """
+        gradient_clipping steps_per_print wall_clock_breakdown overlap_comm contiguous_gradients reduce_scatter
+        reduce_bucket_size allgather_partitions allgather_bucket_size stage3_prefetch_bucket_size sub_group_size
+        stage3_param_persistence_threshold stage3_max_live_parameters stage3_max_reuse_distance pin_memory nvme_path
+        stage3_gather_16bit_weights_on_model_save round_robin_gradients zero_allow_untested_optimizer
+        zero_force_ds_cpu_optimizer buffer_count buffer_size prescale_gradients
+        """
     ),
     companion=True,
 )

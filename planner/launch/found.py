@@ -5,7 +5,7 @@ from typing import Any
 from planner.launch.options import as_whole
 from planner.launch.types import Reading, Unread
 from planner.models import catalogue as models
-from planner.plan.plan import parse_value
+from planner.plan.plan import parse_value, resolve
 from planner.plan.table import BY_ID
 from planner.result import InputError, Notice
 from planner.units import MEGA
@@ -82,7 +82,15 @@ class Found:
             frameworks=tuple(dict.fromkeys(self.frameworks)),
             chosen=dict(self.chosen),
             unread=tuple(self.unread),
-            assumptions=tuple(self.assumptions),
+            assumptions=tuple(notice for notice in self.assumptions if self._matters(notice)),
+        )
+
+    def _matters(self, notice: Notice) -> bool:
+        """Whether an assumed default is of a field that applies to the plan."""
+        if notice.code != "framework-default":
+            return True
+        return resolve({"gpus": 2, **self.chosen} if "gpus" not in self.chosen else self.chosen).uses(
+            notice.parameters["field"]
         )
 
     @property

@@ -12,7 +12,7 @@ from planner.launch.found import Found
 from planner.launch.options import Options, as_flag, as_number
 from planner.launch.pairs import Pair
 from planner.launch.render import Code, Line, python_call, python_value
-from planner.launch.types import File, Framework
+from planner.launch.types import File, Framework, names
 from planner.models.spec import ModelTask
 from planner.plan.plan import Plan
 
@@ -75,8 +75,15 @@ CHECKPOINTING = (
 )
 LIGER = Pair("loss", "use_liger_kernel", {"fused": True, "transformers-5": False})
 
-HARMLESS = frozenset(
-    ["output_dir", "learning_rate", "lr_scheduler_type", "warmup_steps", "warmup_ratio", "weight_decay", "max_grad_norm", "seed", "data_seed", "logging_steps", "logging_strategy", "logging_first_step", "save_steps", "save_strategy", "save_total_limit", "report_to", "run_name", "eval_strategy", "evaluation_strategy", "eval_steps", "do_train", "do_eval", "num_train_epochs", "remove_unused_columns", "adam_beta1", "adam_beta2", "adam_epsilon", "ddp_timeout", "overwrite_output_dir", "dataset_text_field", "dataset_num_proc", "push_to_hub", "logging_dir", "log_level", "disable_tqdm", "hub_model_id", "save_only_model", "resume_from_checkpoint", "project"]
+HARMLESS = names(
+    """
+        output_dir learning_rate lr_scheduler_type warmup_steps warmup_ratio weight_decay max_grad_norm seed
+        data_seed logging_steps logging_strategy logging_first_step save_steps save_strategy save_total_limit
+        report_to run_name eval_strategy evaluation_strategy eval_steps do_train do_eval num_train_epochs
+        remove_unused_columns adam_beta1 adam_beta2 adam_epsilon ddp_timeout overwrite_output_dir dataset_text_field
+        dataset_num_proc push_to_hub logging_dir log_level disable_tqdm hub_model_id save_only_model
+        resume_from_checkpoint project
+        """
 )
 
 
@@ -317,8 +324,10 @@ def read(options: Options, found: Found) -> None:
     for prefix in at:
         _read_sharding(options, found, prefix)
     for name in list(options.rest):
-        if (options.kind == "python" and name.partition(".")[0] not in (*call, "LoraConfig", "BitsAndBytesConfig")) or name.rsplit(".", 1)[-1] in ("task_type", "lora_alpha", "bias", "bnb_4bit_compute_dtype") or name.endswith(
-            "()"
+        if (
+            (options.kind == "python" and name.partition(".")[0] not in (*call, "LoraConfig", "BitsAndBytesConfig"))
+            or name.rsplit(".", 1)[-1] in ("task_type", "lora_alpha", "bias", "bnb_4bit_compute_dtype")
+            or name.endswith("()")
         ):
             options.take(name)
 

@@ -11,7 +11,7 @@ from planner.launch.found import Found
 from planner.launch.options import Options
 from planner.launch.pairs import Pair
 from planner.launch.render import Line
-from planner.launch.types import File, Framework, Unread
+from planner.launch.types import File, Framework, Unread, names
 from planner.plan.plan import Plan
 
 QUANTISATIONS: Mapping[str, str] = {
@@ -137,7 +137,10 @@ FRAMEWORK = Framework(
     recognise=recognise,
     read=read,
     defaults={"kv_dtype": "auto"},
-    harmless=frozenset(
-        ["host", "port", "api_key", "served_model_name", "random_seed", "tokenizer_path", "tool_call_parser", "reasoning_parser", "log_level", "chat_template", "attention_backend", "sampling_backend", "download_dir", "load_format"]
+    harmless=names(
+        """
+        host port api_key served_model_name random_seed tokenizer_path tool_call_parser reasoning_parser log_level
+        chat_template attention_backend sampling_backend download_dir load_format
+        """
     ),
 )

@@ -174,10 +174,7 @@ def _dotted(node: ast.AST) -> str:
 def _shell(text: str) -> Options:
     """A command line or script: flags, environment, and the words between. Variables set above are put in."""
     values: dict[str, Any] = {f"sbatch.{name.replace('-', '_')}": value for name, value in _SBATCH.findall(text)}
-    try:
-        tokens = shlex.split(_SETTINGS.sub("", text).replace("\\\n", " "), comments=True)
-    except ValueError as error:
-        raise fail("not-a-command", None, reason=str(error)[:200]) from error
+    tokens = _split(text)
     variables: dict[str, str] = {}
     words: list[str] = []
     queue = list(reversed(tokens))
@@ -191,11 +188,15 @@ def _shell(text: str) -> Options:
         assigned = _ASSIGNMENT.match(token)
         if assigned and not last:
             value = assigned[2].strip("()")
-            if re.search(r"(^|\s)--?\w", value):  # a list of flags kept in a variable
+            if re.search(r"(^|\s)--?\w", value) and not value.startswith("$("):  # a list of flags kept in a variable
                 queue.extend(reversed(value.split()[:MOST_NODES]))
             else:
                 variables[assigned[1]] = value
                 values[f"env.{assigned[1]}"] = value
+        elif last == "c" and words[-1:] and words[-1].endswith("sh"):  # bash -c '...'
+            values.pop(last, None)
+            last = ""
+            queue.extend(reversed(_split(token.replace(";", "; "))))
         elif re.match(r"--?[A-Za-z]", token):
             name, equals, value = token.lstrip("-").partition("=")
             last = "" if equals else name.replace("-", "_")
@@ -205,6 +206,13 @@ def _shell(text: str) -> Options:
         elif token and token not in ("\\", "&&", "export", "exec", "set", "$@"):
             words.append(token)
     return Options("shell", values, tuple(words))
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(_SETTINGS.sub("", text).replace("\\\n", " "), comments=True)
+    except ValueError as error:
+        raise fail("not-a-command", None, reason=str(error)[:200]) from error
 
 
 def _put_in(token: str, variables: Mapping[str, str]) -> str:

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from planner.launch.options import Options
 
 
+def names(text: str) -> frozenset[str]:
+    """The words of a text: a set of option names, readable in the source."""
+    return frozenset(text.split())
+
+
 @dataclass(frozen=True, slots=True)
 class File:
     """A file to save beside the others, as it is."""
@@ -71,4 +76,6 @@ class Framework:
     read: Callable[["Options", "Found"], None]
     defaults: Mapping[str, Any] = field(default_factory=dict)  # plan values where its options are absent
     harmless: frozenset[str] = frozenset()  # options that change neither memory nor speed
+    adapters: bool = True  # knows LoRA and its kin
+    decoders_only: bool = False
     companion: bool = False  # configures another framework's run: read after the others, and overrides them

@@ -11,7 +11,7 @@ from planner.launch.found import Found
 from planner.launch.options import Options
 from planner.launch.pairs import Pair
 from planner.launch.render import Line
-from planner.launch.types import File, Framework, Unread
+from planner.launch.types import File, Framework, Unread, names
 from planner.plan.plan import Plan
 
 QUANTISATIONS: Mapping[str, str] = {
@@ -154,7 +154,11 @@ FRAMEWORK = Framework(
     recognise=recognise,
     read=read,
     defaults={"memory_fraction": 0.9, "kv_dtype": "auto"},
-    harmless=frozenset(
-        ["host", "port", "api_key", "served_model_name", "seed", "tokenizer", "tokenizer_mode", "download_dir", "revision", "tool_call_parser", "reasoning_parser", "chat_template", "uvicorn_log_level", "generation_config", "load_format", "hf_overrides", "distributed_executor_backend"]
+    harmless=names(
+        """
+        host port api_key served_model_name seed tokenizer tokenizer_mode download_dir revision tool_call_parser
+        reasoning_parser chat_template uvicorn_log_level generation_config load_format hf_overrides
+        distributed_executor_backend
+        """
     ),
 )
