@@ -30,11 +30,16 @@ def add_to(commands: Any) -> None:
     )
     parser.add_argument("plan", nargs="?", metavar="PLAN", help="a plan's JSON file, or the link of a plan")
     parser.add_argument("--json", action="store_true", help="print JSON: bytes, seconds, US dollars")
+    add_fields(parser)
+    parser.set_defaults(run=run)
+
+
+def add_fields(parser: argparse.ArgumentParser) -> None:
+    """A flag for every field of a plan."""
     for field in FIELDS:
         parser.add_argument(
             f"--{field.id.replace('_', '-')}", dest=field.id, help=_help(field), metavar=_metavar(field)
         )
-    parser.set_defaults(run=run)
 
 
 def _metavar(field: Field) -> str:

@@ -24,6 +24,16 @@ _PROBLEMS = {
     "not-dividing-sequence": "{field} {value}: sequence_length {sequence_length} is not a multiple of twice that",
     "not-dividing-ranks": "{field} {value} does not divide the {ranks} data-parallel ranks",
     "longer-than-positions": "{field} {value:,} is longer than the model's table of {positions:,} positions",
+    "unknown-framework": "{field} {value!r} is not known; choose one of: {known}",
+    "framework-not-for-plan": "{value} cannot run this plan; able: {able}",
+    "nothing-pasted": "the text is empty",
+    "not-recognised": "nothing in the text is recognised; known: {known}",
+    "not-yaml": "this is not valid YAML: {reason}",
+    "not-toml": "this is not valid TOML: {reason}",
+    "not-python": "this is not valid Python: {reason}",
+    "not-a-command": "this is not a valid command line: {reason}",
+    "not-a-configuration": "there are no options in this text",
+    "no-memory-in-log": "the text says nothing about GPU memory",
     "precision-not-on-gpu": "{field} {value}: {gpu} has no {dtype} arithmetic",
 }
 

@@ -4,7 +4,7 @@ Option names: accelerate 1.15, `ClusterConfig`, and the flags of `accelerate lau
 parallelism_config.
 """
 
-from planner.launch import hugging_face, launcher
+from planner.launch import hugging_face, launcher, trainer_names
 from planner.launch.found import Found
 from planner.launch.options import Options
 from planner.launch.render import Line, yaml_text
@@ -53,7 +53,7 @@ def write(plan: Plan) -> tuple[tuple[File, ...], str]:
 def _mixed(precision: str) -> str:
     if precision == "fp8":
         return "fp8"
-    _, bf16, fp16, _ = hugging_face.PRECISIONS[precision]
+    _, bf16, fp16, _ = trainer_names.PRECISIONS[precision]
     return "bf16" if bf16 else "fp16" if fp16 else "no"
 
 
@@ -138,12 +138,11 @@ FRAMEWORK = Framework(
     read=read,
     harmless=names(
         """
-        compute_environment machine_rank main_training_function rdzv_backend same_network use_cpu debug
-        downcast_bf16 fsdp_version fsdp_auto_wrap_policy fsdp_cpu_ram_efficient_loading fsdp_state_dict_type tpu_env
-        main_process_ip main_process_port fsdp_transformer_layer_cls_to_wrap fsdp_use_orig_params
-        fsdp_sync_module_states gpu_ids fsdp_backward_prefetch fsdp_forward_prefetch tpu_use_cluster tpu_use_sudo
-        tpu_name tpu_zone enable_cpu_affinity gradient_clipping zero3_init_flag zero3_save_16bit_model
-        deepspeed_multinode_launcher
+        compute_environment machine_rank main_training_function rdzv_backend same_network use_cpu debug downcast_bf16
+        fsdp_version fsdp_auto_wrap_policy fsdp_cpu_ram_efficient_loading fsdp_state_dict_type tpu_env main_process_ip
+        main_process_port fsdp_transformer_layer_cls_to_wrap fsdp_use_orig_params fsdp_sync_module_states gpu_ids
+        fsdp_backward_prefetch fsdp_forward_prefetch tpu_use_cluster tpu_use_sudo tpu_name tpu_zone
+        enable_cpu_affinity gradient_clipping zero3_init_flag zero3_save_16bit_model deepspeed_multinode_launcher
         """
     ),
     companion=True,

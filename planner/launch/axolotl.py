@@ -7,7 +7,7 @@ Liger plugin's src/axolotl/integrations/liger/args.py.
 from collections.abc import Mapping
 from typing import Any
 
-from planner.launch import hugging_face, launcher, pairs
+from planner.launch import hugging_face, launcher, pairs, trainer_names
 from planner.launch.found import Found
 from planner.launch.options import Options, as_flag, as_number
 from planner.launch.pairs import Pair
@@ -19,19 +19,19 @@ PAIRS = (
     Pair("micro_batch_size", "micro_batch_size"),
     Pair("gradient_accumulation_steps", "gradient_accumulation_steps"),
     Pair("sequence_length", "sequence_len"),
-    Pair("optimizer", "optimizer", {**hugging_face.OPTIMIZERS, "muon": "muon"}, hugging_face.MORE_OPTIMIZERS),
+    Pair("optimizer", "optimizer", {**trainer_names.OPTIMIZERS, "muon": "muon"}, trainer_names.MORE_OPTIMIZERS),
     Pair("compiled", "torch_compile", {True: True, False: False}),
     Pair("workers", "dataloader_num_workers"),
     Pair("pinned", "dataloader_pin_memory", {True: True, False: False}),
     Pair("tensor_parallel", "tensor_parallel_size"),
     Pair("context_parallel", "context_parallel_size", aliases=("sequence_parallel_degree",)),
-    Pair("attention", "attn_implementation", hugging_face.ATTENTION, hugging_face.MORE_ATTENTION),
+    Pair("attention", "attn_implementation", trainer_names.ATTENTION, trainer_names.MORE_ATTENTION),
 )
 RECOMPUTE = Pair(
     "recompute", "gradient_checkpointing", {"full": True, "none": False}, {"unsloth": "full", "offload": "full"}
 )
 LORA = (Pair("lora_rank", "lora_r"),)
-MODULES: Mapping[str, Any] = {name: value for name, value in hugging_face.TARGETS.items() if name != "all-linear"}
+MODULES: Mapping[str, Any] = {name: value for name, value in trainer_names.TARGETS.items() if name != "all-linear"}
 LIGER = "axolotl.integrations.liger.LigerPlugin"
 
 
@@ -92,7 +92,7 @@ def _precision(precision: str) -> list[Line]:
         return [Line("bf16", True), Line("fp8", True, "products in FP8")]
     if precision in ("bf16", "fp16"):
         return [Line({"bf16": "bfloat16", "fp16": "float16"}[precision], True)]
-    _, bf16, fp16, tf32 = hugging_face.PRECISIONS[precision]
+    _, bf16, fp16, tf32 = trainer_names.PRECISIONS[precision]
     return [Line("bf16", bf16), Line("fp16", fp16), *([Line("tf32", True)] if tf32 else [])]
 
 
@@ -166,7 +166,7 @@ def _read_method(options: Options, found: Found) -> None:
     dropout = as_number(options.take("lora_dropout") or 0)
     found.set("lora_dropout", bool(dropout))
     linear, modules = options.flag("lora_target_linear"), options.peek("lora_target_modules")
-    targets = "all-linear" if linear else hugging_face.targets_of(modules)
+    targets = "all-linear" if linear else trainer_names.targets_of(modules)
     if targets:
         options.take("lora_target_modules")
         found.set("lora_targets", targets)
@@ -185,7 +185,7 @@ def _read_precision(options: Options, found: Found) -> None:
         found.set("precision", "bf16" if pure else "fp16")
     else:
         loaded = "bfloat16" if autocast else "float16" if fp16 else "float32"
-        found.set("precision", hugging_face.precision_of(loaded, bool(autocast), fp16, tf32))
+        found.set("precision", trainer_names.precision_of(loaded, bool(autocast), fp16, tf32))
 
 
 def _read_sharding(options: Options, found: Found) -> None:
@@ -225,13 +225,14 @@ FRAMEWORK = Framework(
     defaults={"micro_batch_size": 1, "sharding": "none", "recompute": "none"},
     harmless=names(
         """
-        datasets test_datasets val_set_size num_epochs learning_rate lr_scheduler warmup_ratio warmup_steps weight_decay
-        output_dir dataset_prepared_path chat_template special_tokens plugins logging_steps save_strategy saves_per_epoch
-        evals_per_epoch eval_strategy train_on_inputs group_by_length seed strict model_type tokenizer_type lora_alpha
-        wandb_project wandb_entity wandb_watch wandb_name wandb_log_model resume_from_checkpoint local_rank
-        gradient_checkpointing_kwargs use_reentrant early_stopping_patience save_steps eval_steps debug
-        auto_wrap_policy state_dict_type transformer_layer_cls_to_wrap cpu_ram_efficient_loading max_grad_norm
-        fsdp_transformer_layer_cls_to_wrap fsdp_auto_wrap_policy fsdp_state_dict_type trust_remote_code is_llama_derived_model
+        datasets test_datasets val_set_size num_epochs learning_rate lr_scheduler warmup_ratio warmup_steps
+        weight_decay output_dir dataset_prepared_path chat_template special_tokens plugins logging_steps save_strategy
+        saves_per_epoch evals_per_epoch eval_strategy train_on_inputs group_by_length seed strict model_type
+        tokenizer_type lora_alpha wandb_project wandb_entity wandb_watch wandb_name wandb_log_model
+        resume_from_checkpoint local_rank gradient_checkpointing_kwargs use_reentrant early_stopping_patience
+        save_steps eval_steps debug auto_wrap_policy state_dict_type transformer_layer_cls_to_wrap
+        cpu_ram_efficient_loading max_grad_norm fsdp_transformer_layer_cls_to_wrap fsdp_auto_wrap_policy
+        fsdp_state_dict_type trust_remote_code is_llama_derived_model
         """
     ),
 )

@@ -10,9 +10,9 @@ from planner.result import InputError
 
 UNSAID = names(
     """
-        task method model model_config gpu gpus gpus_per_node link network host price input_tokens output_tokens
-        train_tokens_millions serve_tokens_millions sequence_length
-        """
+    task method model model_config gpu gpus gpus_per_node link network host price input_tokens output_tokens
+    train_tokens_millions serve_tokens_millions sequence_length
+    """
 )
 """What configurations may be silent about: the present plan's value stays."""
 

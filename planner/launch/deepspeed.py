@@ -135,9 +135,9 @@ def _read_precision(options: Options, found: Found) -> None:
 
 _HARMLESS_BELOW = names(
     """
-        lr betas eps weight_decay loss_scale loss_scale_window initial_scale_power hysteresis min_loss_scale
-        warmup_min_lr warmup_max_lr warmup_num_steps total_num_steps type auto_cast
-        """
+    lr betas eps weight_decay loss_scale loss_scale_window initial_scale_power hysteresis min_loss_scale warmup_min_lr
+    warmup_max_lr warmup_num_steps total_num_steps type auto_cast
+    """
 )
 
 FRAMEWORK = Framework(

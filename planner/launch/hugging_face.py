@@ -5,113 +5,17 @@ Several other trainers take the same names, so the tables here are shared.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
-from planner.launch import launcher, pairs
+from planner.launch import launcher, pairs, trainer_names
 from planner.launch.found import Found
 from planner.launch.options import Options, as_flag, as_number
 from planner.launch.pairs import Pair
 from planner.launch.render import Code, Line, python_call, python_value
-from planner.launch.types import File, Framework, names
+from planner.launch.types import File, Framework
 from planner.models.spec import ModelTask
 from planner.plan.plan import Plan
 
 VERSION = "transformers 5.24, peft 0.21, accelerate 1.15"
-
-OPTIMIZERS: Mapping[str, str] = {
-    "adamw": "adamw_torch",
-    "adamw-fused": "adamw_torch_fused",
-    "adamw-8bit": "adamw_bnb_8bit",
-    "paged-adamw-8bit": "paged_adamw_8bit",
-    "paged-adamw": "paged_adamw_32bit",
-    "hf-adafactor": "adafactor",
-    "lion": "lion_32bit",
-    "sgd": "sgd",
-}
-"""`transformers.training_args.OptimizerNames`."""
-
-MORE_OPTIMIZERS: Mapping[str, str] = {"adamw_8bit": "adamw-8bit", "paged_adamw": "paged-adamw", "adamw_hf": "adamw"}
-
-ATTENTION: Mapping[str, str] = {"eager": "eager", "sdpa": "sdpa", "flash": "flash_attention_2"}
-MORE_ATTENTION: Mapping[str, str] = {
-    "flash_attention_3": "flash",
-    "flash_attn_2": "flash",
-    "fa2": "flash",
-    "flex_attention": "flash",
-}
-
-TARGETS: Mapping[str, Any] = {
-    "all-linear": "all-linear",
-    "attention": ["q_proj", "k_proj", "v_proj", "o_proj"],
-    "qv": ["q_proj", "v_proj"],
-}
-
-PRECISIONS: Mapping[str, tuple[str, bool, bool, bool]] = {
-    "fp32": ("float32", False, False, False),
-    "tf32": ("float32", False, False, True),
-    "bf16": ("bfloat16", False, False, False),
-    "fp16": ("float16", False, False, False),
-    "amp-bf16": ("float32", True, False, False),
-    "amp-fp16": ("float32", False, True, False),
-    "bf16-amp": ("bfloat16", True, False, False),
-    "fp16-amp": ("float16", False, True, False),
-    "bf16-master": ("bfloat16", True, False, False),  # DeepSpeed keeps the master copy
-    "fp16-master": ("float16", False, True, False),
-    "fp8": ("bfloat16", True, False, False),
-}
-"""Plan precision -> dtype that the model is loaded in, and the trainer's bf16, fp16 and tf32."""
-
-TRAINER = (
-    Pair("micro_batch_size", "per_device_train_batch_size"),
-    Pair("gradient_accumulation_steps", "gradient_accumulation_steps"),
-    Pair("optimizer", "optim", OPTIMIZERS, MORE_OPTIMIZERS),
-    Pair("compiled", "torch_compile", {True: True, False: False}),
-    Pair("workers", "dataloader_num_workers"),
-    Pair("pinned", "dataloader_pin_memory", {True: True, False: False}),
-)
-CHECKPOINTING = (
-    Pair("recompute", "activation_checkpointing", {"full": True, "none": False}, aliases=("gradient_checkpointing",)),
-    Pair("recompute_every", "activation_checkpointing_kwargs.every_n_layers"),
-)
-LIGER = Pair("loss", "use_liger_kernel", {"fused": True, "transformers-5": False})
-
-HARMLESS = names(
-    """
-        output_dir learning_rate lr_scheduler_type warmup_steps warmup_ratio weight_decay max_grad_norm seed
-        data_seed logging_steps logging_strategy logging_first_step save_steps save_strategy save_total_limit
-        report_to run_name eval_strategy evaluation_strategy eval_steps do_train do_eval num_train_epochs
-        remove_unused_columns adam_beta1 adam_beta2 adam_epsilon ddp_timeout overwrite_output_dir dataset_text_field
-        dataset_num_proc push_to_hub logging_dir log_level disable_tqdm hub_model_id save_only_model
-        resume_from_checkpoint project
-        """
-)
-
-
-def precision_of(dtype: Any, bf16: bool | None, fp16: bool | None, tf32: bool | None) -> str:
-    """The plan's precision of a load dtype and the trainer's flags; an unknown dtype counts as the trainer's own."""
-    name = str(dtype or "").rsplit(".", 1)[-1]
-    sixteen = "bfloat16" if bf16 else "float16" if fp16 else ""
-    loaded = {"bfloat16": "bfloat16", "float16": "float16", "half": "float16", "float32": "float32"}.get(name, "")
-    if not loaded:
-        loaded = sixteen or "bfloat16"  # "auto": the checkpoint's own, today BF16
-    wanted = (loaded, bool(bf16), bool(fp16), bool(tf32) and not sixteen and loaded == "float32")
-    return next((mine for mine, theirs in PRECISIONS.items() if theirs == wanted), "bf16-amp" if bf16 else "fp16-amp")
-
-
-def targets_of(value: Any) -> str | None:
-    """The plan's LoRA targets of a list of module names."""
-    if value in ("all-linear", "all"):
-        return "all-linear"
-    names = value.split(",") if isinstance(value, str) else value
-    if not isinstance(names, list | tuple | set):
-        return None
-    roles = {str(name).strip().rsplit(".", 1)[-1] for name in names}
-    for mine, theirs in TARGETS.items():
-        if isinstance(theirs, list) and roles == set(theirs):
-            return mine
-    whole = {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}
-    return "all-linear" if roles == whole else None
-
 
 # Out
 
@@ -121,9 +25,13 @@ def script(plan: Plan, sharded: bool = True, beside: str = "") -> str:
     is `beside` it where the trainer must be told of it.
     """
     values = plan.values
-    trainer = [Line("output_dir", "output"), *pairs.written(plan, TRAINER), *_precision_lines(plan, sharded)]
-    trainer += [] if sharded and fsdp_recomputes(plan) else pairs.written(plan, CHECKPOINTING)
-    trainer += [*pairs.written(plan, (LIGER,)), *(_sharding_lines(plan) if sharded else ())]
+    trainer = [
+        Line("output_dir", "output"),
+        *pairs.written(plan, trainer_names.TRAINER),
+        *_precision_lines(plan, sharded),
+    ]
+    trainer += [] if sharded and fsdp_recomputes(plan) else pairs.written(plan, trainer_names.CHECKPOINTING)
+    trainer += [*pairs.written(plan, (trainer_names.LIGER,)), *(_sharding_lines(plan) if sharded else ())]
     trainer += [Line("deepspeed", beside)] if beside else []
     adapters = values["task"] == "finetune" and values["method"] in ("lora", "dora", "qlora")
     parts = [_HEAD.format(version=VERSION, imports=_imports(plan, adapters, sharded))]
@@ -182,7 +90,7 @@ def _quantised(plan: Plan) -> bool:
 
 
 def _precision_lines(plan: Plan, sharded: bool) -> list[Line]:
-    _, bf16, fp16, tf32 = PRECISIONS[plan.values["precision"]]
+    _, bf16, fp16, tf32 = trainer_names.PRECISIONS[plan.values["precision"]]
     bf16 = bf16 and (sharded or plan.values["precision"] != "fp8")  # a configuration beside the script sets FP8
     lines = [Line("bf16", bf16, "autocast to BF16"), Line("fp16", fp16)]
     return [*lines, Line("tf32", tf32)] if tf32 else lines
@@ -232,8 +140,16 @@ def mesh(plan: Plan) -> dict[str, int]:
 
 
 def _model_text(plan: Plan) -> str:
-    dtype = Line("dtype", Code(f"torch.{PRECISIONS[plan.values['precision']][0]}"), "dtype of the weights as loaded")
-    attention = [Line("attn_implementation", ATTENTION[plan.values["attention"]])] if plan.uses("attention") else []
+    dtype = Line(
+        "dtype",
+        Code(f"torch.{trainer_names.PRECISIONS[plan.values['precision']][0]}"),
+        "dtype of the weights as loaded",
+    )
+    attention = (
+        [Line("attn_implementation", trainer_names.ATTENTION[plan.values["attention"]])]
+        if plan.uses("attention")
+        else []
+    )
     if plan.values["task"] == "train":
         first = Line("config", Code("AutoConfig.from_pretrained(MODEL)"))
         return python_call("model", f"{_auto_class(plan)}.from_config", [first, dtype, *attention])
@@ -258,7 +174,7 @@ def _adapter_text(plan: Plan) -> str:
         Line("r", values["lora_rank"], "rank of the adapters"),
         Line("lora_alpha", 2 * values["lora_rank"]),
         Line("lora_dropout", 0.05 if values["lora_dropout"] else 0.0),
-        Line("target_modules", TARGETS[values["lora_targets"]], "matrices that get an adapter"),
+        Line("target_modules", trainer_names.TARGETS[values["lora_targets"]], "matrices that get an adapter"),
         Line("use_dora", values["method"] == "dora"),
     ]
     prepare = ""
@@ -286,7 +202,7 @@ def recognise(options: Options) -> bool:
 
 def prefixed(table: tuple[Pair, ...], *calls: str) -> tuple[Pair, ...]:
     """The same pairs as arguments of a Python call, or of any of several."""
-    first, *others = calls
+    first = calls[0]
     return tuple(
         Pair(
             pair.field,
@@ -303,7 +219,7 @@ def read(options: Options, found: Found) -> None:
     """A script, or TrainingArguments as flags, YAML or JSON."""
     launcher.read(options, found)
     call = ("TrainingArguments", "SFTConfig") if options.kind == "python" else ("",)
-    table = (*TRAINER, *CHECKPOINTING, LIGER)
+    table = (*trainer_names.TRAINER, *trainer_names.CHECKPOINTING, trainer_names.LIGER)
     pairs.read(options, prefixed(table, *call) if call != ("",) else table, found)
     at = [f"{name}." if name else "" for name in call]
     flags = [options.flag(*(f"{prefix}{name}" for prefix in at)) for name in ("bf16", "fp16", "tf32")]
@@ -311,7 +227,7 @@ def read(options: Options, found: Found) -> None:
         "from_pretrained.dtype", "from_pretrained.torch_dtype", "from_config.dtype", "dtype", "torch_dtype"
     )
     if dtype is not None or any(flag is not None for flag in flags) or options.has("TrainingArguments()"):
-        found.set("precision", precision_of(dtype, *flags))
+        found.set("precision", trainer_names.precision_of(dtype, *flags))
     length = options.whole(
         *(f"{p}{n}" for p in at for n in ("max_length", "max_seq_length", "block_size")), "SEQUENCE_LENGTH"
     )
@@ -347,7 +263,7 @@ def _read_model(options: Options, found: Found) -> None:
         "from_pretrained.attn_implementation", "from_config.attn_implementation", "attn_implementation"
     )
     if kernel is not None:
-        known = {theirs: mine for mine, theirs in ATTENTION.items()} | dict(MORE_ATTENTION)
+        known = {theirs: mine for mine, theirs in trainer_names.ATTENTION.items()} | dict(trainer_names.MORE_ATTENTION)
         if str(kernel) in known:
             found.set("attention", known[str(kernel)])
     found.set("task", "train" if options.has("from_config()", "config_name") else "finetune")
@@ -366,7 +282,7 @@ def read_adapters(options: Options, found: Found) -> None:
         found.assume("framework-default", field="lora_rank", value=8)
     dropout = options.take("LoraConfig.lora_dropout", "get_peft_model.lora_dropout", "lora_dropout")
     found.set("lora_dropout", bool(as_number(dropout or 0)))
-    targets = targets_of(options.peek("LoraConfig.target_modules") or options.peek("lora_target_modules"))
+    targets = trainer_names.targets_of(options.peek("LoraConfig.target_modules") or options.peek("lora_target_modules"))
     if targets:
         options.take("LoraConfig.target_modules", "lora_target_modules")
         found.set("lora_targets", targets)
@@ -436,5 +352,5 @@ FRAMEWORK = Framework(
     recognise=recognise,
     read=read,
     defaults={"micro_batch_size": 8, "optimizer": "adamw-fused", "recompute": "none", "sharding": "none", "workers": 0},
-    harmless=HARMLESS,
+    harmless=trainer_names.HARMLESS,
 )

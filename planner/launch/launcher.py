@@ -20,7 +20,8 @@ def torchrun(plan: Plan, script: str) -> str:
     count, each = nodes(plan)
     if count == 1:
         return f"torchrun --nproc-per-node {each} {script}"
-    return f"torchrun --nnodes {count} --nproc-per-node {each} --rdzv-backend c10d --rdzv-endpoint $HEAD_NODE:29500 {script}"
+    where = "--rdzv-backend c10d --rdzv-endpoint $HEAD_NODE:29500"
+    return f"torchrun --nnodes {count} --nproc-per-node {each} {where} {script}"
 
 
 def read(options: Options, found: Found) -> None:

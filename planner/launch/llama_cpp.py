@@ -113,7 +113,7 @@ def _read_devices(options: Options, found: Found) -> None:
 
 
 def read_gguf(name: str, found: Found) -> None:
-    """The model and the weights' format of a GGUF's name: .../Llama-3.1-8B-Instruct-Q4_K_M.gguf, owner/name-GGUF:Q8_0."""
+    """The model and the weights' format of a GGUF's name: Llama-3.1-8B-Instruct-Q4_K_M.gguf, owner/name-GGUF:Q8_0."""
     text = name.rstrip("/")
     match = _QUANTISED.search(text)
     stem = text[: match.start()] if match else text.removesuffix(".gguf")
@@ -141,8 +141,9 @@ FRAMEWORK = Framework(
     defaults={"kv_dtype": "auto"},
     harmless=names(
         """
-        host port t threads threads_batch tb fa flash_attn alias api_key temp top_p top_k min_p seed n predict n_predict
-        chat_template chat_template_file mmproj numa timeout rope_scaling rope_scale yarn_orig_ctx main_gpu mg fit log_file
+        host port t threads threads_batch tb fa flash_attn alias api_key temp top_p top_k min_p seed n predict
+        n_predict chat_template chat_template_file mmproj numa timeout rope_scaling rope_scale yarn_orig_ctx main_gpu
+        mg fit log_file
         """
     ),
 )

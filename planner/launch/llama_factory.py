@@ -3,7 +3,7 @@
 Option names: LLaMA-Factory 0.9.5, src/llamafactory/hparams, and the Trainer's own names from transformers.
 """
 
-from planner.launch import hugging_face, launcher, pairs
+from planner.launch import launcher, pairs, trainer_names
 from planner.launch.found import Found
 from planner.launch.options import Options, as_number
 from planner.launch.pairs import Pair
@@ -13,7 +13,7 @@ from planner.plan.plan import Plan
 
 ATTENTION = {"eager": "disabled", "sdpa": "sdpa", "flash": "fa2"}
 PAIRS = (
-    *hugging_face.TRAINER,
+    *trainer_names.TRAINER,
     Pair("sequence_length", "cutoff_len"),
     Pair("attention", "flash_attn", ATTENTION, {"fa3": "flash"}),
     Pair("loss", "enable_liger_kernel", {"fused": True, "transformers-5": False}),
@@ -85,7 +85,7 @@ def _precision(precision: str) -> list[Line]:
         return [Line("bf16", True), Line("pure_bf16", True, "no autocast")]
     if precision == "fp8":
         return [Line("bf16", True), Line("fp8", True, "products in FP8")]
-    _, bf16, fp16, _ = hugging_face.PRECISIONS[precision]
+    _, bf16, fp16, _ = trainer_names.PRECISIONS[precision]
     return [Line("bf16", bf16), Line("fp16", fp16)]
 
 
@@ -150,7 +150,7 @@ def _read_method(options: Options, found: Found) -> None:
     if bits and "kbit_upcast" not in found.chosen:
         found.set("kbit_upcast", False)
     found.set("lora_dropout", bool(as_number(options.take("lora_dropout") or 0)))
-    targets = hugging_face.targets_of(options.peek("lora_target") or "all")
+    targets = trainer_names.targets_of(options.peek("lora_target") or "all")
     if targets:
         options.take("lora_target")
         found.set("lora_targets", targets)
@@ -172,7 +172,7 @@ FRAMEWORK = Framework(
         "recompute": "full",
         "sharding": "none",
     },
-    harmless=hugging_face.HARMLESS
+    harmless=trainer_names.HARMLESS
     | names(
         """
         dataset dataset_dir template lora_alpha max_samples overwrite_cache preprocessing_num_workers plot_loss

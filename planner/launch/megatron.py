@@ -59,7 +59,8 @@ def write(plan: Plan) -> tuple[tuple[File, ...], str]:
     if values["task"] == "finetune":
         lines += [Line("finetune", True, "start from the weights of --load"), Line("load", "checkpoint")]
     lines += [Line("lr", 3e-4), Line("mock-data", True, "replace by --data-path PREFIX")]
-    head = f"#!/usr/bin/env bash\n# Made by GPU Planner for {FRAMEWORK.version}: {plan.spec.name}, {values['gpus']} x {values['gpu']}."
+    what = f"{plan.spec.name}, {values['gpus']} x {values['gpu']}"
+    head = f"#!/usr/bin/env bash\n# Made by GPU Planner for {FRAMEWORK.version}: {what}."
     command = launcher.torchrun(plan, 'pretrain_gpt.py "${ARGS[@]}"')
     text = f"{head}\nset -euo pipefail\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\n\n{shell_array(lines)}\n\n{command}\n"
     return (File("train.sh", text, "bash"),), "bash train.sh"
@@ -210,11 +211,12 @@ FRAMEWORK = Framework(
         """
         lr min_lr lr_decay_style lr_warmup_fraction lr_warmup_iters lr_warmup_samples lr_decay_iters weight_decay
         adam_beta1 adam_beta2 clip_grad init_method_std seed save load save_interval eval_interval eval_iters
-        log_interval data_path split data_cache_path tensorboard_dir wandb_project wandb_exp_name exit_duration_in_mins
-        tokenizer_type tokenizer_model vocab_file merge_file distributed_backend transformer_impl rotary_base
-        rotary_percent position_embedding_type norm_epsilon moe_router_load_balancing_type moe_aux_loss_coeff
-        moe_token_dispatcher_type make_vocab_size_divisible_by train_samples use_rotary_position_embeddings
-        no_rope_fusion lr_decay_samples disable_bias_linear swiglu local_rank distributed_timeout_minutes
+        log_interval data_path split data_cache_path tensorboard_dir wandb_project wandb_exp_name
+        exit_duration_in_mins tokenizer_type tokenizer_model vocab_file merge_file distributed_backend
+        transformer_impl rotary_base rotary_percent position_embedding_type norm_epsilon
+        moe_router_load_balancing_type moe_aux_loss_coeff moe_token_dispatcher_type make_vocab_size_divisible_by
+        train_samples use_rotary_position_embeddings no_rope_fusion lr_decay_samples disable_bias_linear swiglu
+        local_rank distributed_timeout_minutes
         """
     ),
 )

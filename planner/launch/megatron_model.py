@@ -1,4 +1,4 @@
-"""Megatron's arguments that describe a model, from a `ModelSpec` and back to a model of the catalogue or a config.json."""
+"""Megatron's arguments that describe a model: from a `ModelSpec`, and back to a catalogue model or a config.json."""
 
 from typing import Any
 

@@ -1,7 +1,8 @@
 """The table that both directions share: a plan's field beside a framework's option, and the words for its values."""
 
+import dataclasses
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from planner.launch.found import Found
@@ -55,7 +56,7 @@ class Pair:
     field: str
     option: str
     words: Mapping[Any, Any] | None = None
-    also: Mapping[Any, Any] = field(default_factory=dict)
+    also: Mapping[Any, Any] = dataclasses.field(default_factory=dict)
     aliases: tuple[str, ...] = ()
     comment: str = ""
 
@@ -83,6 +84,7 @@ def read(options: Options, pairs: Iterable[Pair], found: Found) -> None:
         )
         if not options.has(*names):
             continue
+        value: Any
         if pair.words is not None and set(pair.words.values()) <= {True, False}:
             value = options.flag(*names)
         elif BY_ID[pair.field].kind is Kind.INTEGER and pair.words is None:
@@ -98,9 +100,9 @@ def _translate(pair: Pair, value: Any, found: Found) -> None:
     if pair.words is None:
         found.set(pair.field, value, pair.option)
         return
-    known = {_key(word): mine for mine, word in reversed(pair.words.items())} | {
-        _key(k): v for k, v in pair.also.items()
-    }
+    known = {_key(word): mine for word, mine in pair.also.items()}
+    for mine, word in reversed(list(pair.words.items())):  # of several values with one word, the first is meant
+        known[_key(word)] = mine
     if _key(value) in known:
         found.set(pair.field, known[_key(value)], pair.option)
     else:

@@ -1,4 +1,4 @@
-"""Options -> text: YAML, JSON, TOML, a shell array, the arguments of a Python call. Commented where the format can be."""
+"""Options -> text: YAML, JSON, TOML, a shell array, a Python call. Commented where the format can be."""
 
 import json
 import shlex

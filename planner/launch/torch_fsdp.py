@@ -3,7 +3,7 @@
 Names: PyTorch 2.9 and later, transformers 5. The constants are the script's own; reading one back reads them.
 """
 
-from planner.launch import hugging_face, launcher, pairs
+from planner.launch import launcher, pairs, trainer_names
 from planner.launch.found import Found
 from planner.launch.options import Options
 from planner.launch.pairs import Pair
@@ -31,7 +31,7 @@ PAIRS = (
     Pair("shard_group", "SHARD_GROUP"),
     Pair("offload_parameters", "OFFLOAD", {"none": False, "cpu": True}, comment="parameters and optimizer on the host"),
     Pair("bucket_view", "GRADIENT_AS_BUCKET_VIEW", {True: True, False: False}),
-    Pair("attention", "ATTENTION", hugging_face.ATTENTION),
+    Pair("attention", "ATTENTION", trainer_names.ATTENTION),
     Pair("recompute", "RECOMPUTE", {"none": False, "full": True}),
     Pair("recompute_every", "RECOMPUTE_EVERY"),
     Pair("compiled", "COMPILED", {True: True, False: False}),
@@ -83,7 +83,9 @@ if replicated:
     if world > 1:
         model = DistributedDataParallel(model, gradient_as_bucket_view=GRADIENT_AS_BUCKET_VIEW)
 else:
-    shape, names = ((world,), ("shard",)) if SHARDING != "hsdp" else ((world // SHARD_GROUP, SHARD_GROUP), ("copy", "shard"))
+    shape, names = (world,), ("shard",)
+    if SHARDING == "hsdp":
+        shape, names = (world // SHARD_GROUP, SHARD_GROUP), ("copy", "shard")
     settings = dict(
         mesh=init_device_mesh(device, shape, mesh_dim_names=names),
         reshard_after_forward=SHARDING != "zero2",

@@ -4,7 +4,7 @@ Option names: Unsloth 2026, `FastLanguageModel.from_pretrained` and `.get_peft_m
 llama.py), and TRL's `SFTConfig`, which extends `TrainingArguments`.
 """
 
-from planner.launch import hugging_face, launcher, pairs
+from planner.launch import hugging_face, launcher, pairs, trainer_names
 from planner.launch.found import Found
 from planner.launch.options import Options, as_number
 from planner.launch.pairs import Pair
@@ -17,7 +17,7 @@ MODULES = {
     "attention": ["q_proj", "k_proj", "v_proj", "o_proj"],
     "qv": ["q_proj", "v_proj"],
 }
-TRAINER = tuple(pair for pair in hugging_face.TRAINER if pair.field != "compiled")
+TRAINER = tuple(pair for pair in trainer_names.TRAINER if pair.field != "compiled")
 CHECKPOINTING = Pair("recompute", "use_gradient_checkpointing", {"full": True, "none": False}, {"unsloth": "full"})
 
 _HEAD = '''"""Made by GPU Planner for {version}. Put your text, one sample a line, in train.txt."""
@@ -42,7 +42,7 @@ def write(plan: Plan) -> tuple[tuple[File, ...], str]:
     load = [
         Line("model_name", values["model"]),
         Line("max_seq_length", values["sequence_length"], "tokens per sequence"),
-        Line("dtype", Code(f"torch.{hugging_face.PRECISIONS[values['precision']][0]}")),
+        Line("dtype", Code(f"torch.{trainer_names.PRECISIONS[values['precision']][0]}")),
         Line("load_in_4bit", quantised and values["base_format"] != "int8", "the frozen base, quantised as it loads"),
         Line("load_in_8bit", quantised and values["base_format"] == "int8"),
         Line("full_finetuning", not adapters),
@@ -63,7 +63,7 @@ def write(plan: Plan) -> tuple[tuple[File, ...], str]:
             *pairs.written(plan, (CHECKPOINTING,)),
         ]
         parts.append(python_call("model", "FastLanguageModel.get_peft_model", lines))
-    _, bf16, fp16, _ = hugging_face.PRECISIONS[values["precision"]]
+    _, bf16, fp16, _ = trainer_names.PRECISIONS[values["precision"]]
     trainer = [Line("output_dir", "output"), Line("dataset_text_field", "text"), *pairs.written(plan, TRAINER)]
     trainer += [Line("max_length", values["sequence_length"]), Line("bf16", bf16), Line("fp16", fp16)]
     parts += [python_call("arguments", "SFTConfig", trainer), _TAIL]
@@ -104,7 +104,7 @@ def read(options: Options, found: Found) -> None:
             found.set("kbit_upcast", False)
         found.set("lora_rank", options.whole(f"{peft}.r") or 16)
         found.set("lora_dropout", bool(as_number(options.take(f"{peft}.lora_dropout") or 0)))
-        targets = hugging_face.targets_of(options.peek(f"{peft}.target_modules") or MODULES["all-linear"])
+        targets = trainer_names.targets_of(options.peek(f"{peft}.target_modules") or MODULES["all-linear"])
         if targets:
             options.take(f"{peft}.target_modules")
             found.set("lora_targets", targets)
@@ -115,7 +115,7 @@ def read(options: Options, found: Found) -> None:
     given = options.take(f"{peft}.use_gradient_checkpointing", f"{load}.use_gradient_checkpointing")
     found.set("recompute", "none" if given in (False, "False", "") else "full")
     flags = [options.flag(*(f"{call}.{name}" for call in calls)) for name in ("bf16", "fp16", "tf32")]
-    found.set("precision", hugging_face.precision_of(options.take(f"{load}.dtype"), *flags))
+    found.set("precision", trainer_names.precision_of(options.take(f"{load}.dtype"), *flags))
     found.set("sharding", "none")
     for option in options.rest:
         if option.partition(".")[0] not in (*calls, peft) or option.endswith("()"):
@@ -133,6 +133,6 @@ FRAMEWORK = Framework(
     read=read,
     decoders_only=True,
     defaults={"micro_batch_size": 8, "optimizer": "adamw-8bit"},
-    harmless=hugging_face.HARMLESS
+    harmless=trainer_names.HARMLESS
     | names("lora_alpha bias random_state use_rslora loftq_config dataset_num_proc packing model max_length 0 1"),
 )

@@ -47,7 +47,7 @@ def slurm(plan: Plan, launch: Launch) -> tuple[File, str]:
 
 
 def kubernetes(plan: Plan, launch: Launch) -> tuple[File, str]:
-    """(job.yaml, the commands that create it): a Deployment for a server, an indexed Job of one pod a node for training."""
+    """(job.yaml, the commands that create it): a Deployment for a server, else an indexed Job of one pod a node."""
     nodes, each = launcher.nodes(plan)
     serves = plan.values["task"] == "serve"
     indent = "          "
@@ -84,16 +84,50 @@ def kubernetes(plan: Plan, launch: Launch) -> tuple[File, str]:
           medium: Memory
 """
     top = f"# Made by GPU Planner for Kubernetes 1.29 and later; runs {launch.version}.\n"
-    labels = "    metadata:\n      labels:\n        app: planned\n    spec:"
-    if serves:
-        text = f"apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: planned\nspec:\n  replicas: {nodes}\n"
-        text += f"  selector:\n    matchLabels:\n      app: planned\n  template:\n{labels}{pod}"
-    else:
-        text = f"apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: planned\nspec:\n  completions: {nodes}\n  parallelism: {nodes}\n"
-        text += f"  completionMode: Indexed\n  template:\n{labels}\n      subdomain: planned\n      restartPolicy: Never{pod}"
-        text += "---\napiVersion: v1\nkind: Service\nmetadata:\n  name: planned\nspec:\n  clusterIP: None\n  selector:\n    app: planned\n"
+    text = (_DEPLOYMENT if serves else _JOB).format(nodes=nodes, pod=pod)
     files = " ".join(f"--from-file={file.name}" for file in launch.files)
     return File("job.yaml", top + text, "yaml"), f"kubectl create configmap planned {files}\nkubectl apply -f job.yaml"
+
+
+_DEPLOYMENT = """apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: planned
+spec:
+  replicas: {nodes}
+  selector:
+    matchLabels:
+      app: planned
+  template:
+    metadata:
+      labels:
+        app: planned
+    spec:{pod}"""
+
+_JOB = """apiVersion: batch/v1
+kind: Job
+metadata:
+  name: planned
+spec:
+  completions: {nodes}
+  parallelism: {nodes}
+  completionMode: Indexed
+  template:
+    metadata:
+      labels:
+        app: planned
+    spec:
+      subdomain: planned
+      restartPolicy: Never{pod}---
+apiVersion: v1
+kind: Service
+metadata:
+  name: planned
+spec:
+  clusterIP: None
+  selector:
+    app: planned
+"""
 
 
 def unwrap(options: Options, found: Found) -> tuple[str, ...] | None:

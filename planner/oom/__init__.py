@@ -1,0 +1,1 @@
+"""Out-of-memory helper: what a pasted error or engine log says, beside what the planner expected."""
