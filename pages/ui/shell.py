@@ -24,7 +24,10 @@ _run = threading.local()
 
 def pages(text: Text) -> list[Any]:
     """Every page in the order of the navigation. A new page is one line here."""
-    return [st.Page("pages/plan.py", title=text.p("page", "Plan"), default=True)]
+    return [
+        st.Page("pages/plan.py", title=text.p("page", "Plan"), default=True),
+        st.Page("pages/learn.py", title=text.p("page", "Learn"), url_path="learn"),
+    ]
 
 
 # Language

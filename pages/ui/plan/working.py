@@ -36,28 +36,30 @@ def _draw_memory(text: Text, result: Estimate) -> None:
     for phase in memory.phases:
         mark = " ←" if phase is memory.peak else ""
         st.markdown(f"- {words.phase(text, phase.id)}: **{text.bytes(phase.total)}**{mark}")
-    _draw_terms(text, memory.parts)
+    draw_terms(text, memory.parts)
 
 
 def _draw_time(text: Text, result: Estimate) -> None:
     st.markdown(text.t("The parts add up to the time of one step; what hides behind other work is not in it."))
-    _draw_terms(text, [term for term in result.speed.parts if term.value > 0])
+    draw_terms(text, [term for term in result.speed.parts if term.value > 0])
     if any(term.value > 0 for term in result.speed.hidden):
         st.markdown(f"**{text.t('Hidden behind other work')}**")
-        _draw_terms(text, [term for term in result.speed.hidden if term.value > 0])
+        draw_terms(text, [term for term in result.speed.hidden if term.value > 0])
 
 
-def _draw_terms(text: Text, terms: Iterable[Term]) -> None:
+def draw_terms(text: Text, terms: Iterable[Term]) -> None:
+    """Each term with its formula, the numbers put in, and the source; also what a lesson opens to."""
     for term in terms:
         with st.container(border=True):
-            st.markdown(f"**{words.term(text, term.id)}** · {_shown(text, term)}")
+            st.markdown(f"**{words.term(text, term.id)}** · {shown(text, term)}")
             st.latex(term.formula.latex)
             if term.inputs:
                 st.html(_inputs_html(term))
             st.caption(text.t("Source: {source}", source=term.formula.source))
 
 
-def _shown(text: Text, term: Term) -> str:
+def shown(text: Text, term: Term) -> str:
+    """A term's value in its unit."""
     if term.unit == "bytes":
         return text.bytes(term.value)
     if term.unit == "s":

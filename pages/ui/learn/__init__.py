@@ -1,0 +1,1 @@
+"""The lessons: their model, how they are drawn, presented and printed."""

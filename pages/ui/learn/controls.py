@@ -1,0 +1,65 @@
+"""The widgets of a lesson's figure."""
+
+from typing import Any
+
+import streamlit as st
+
+from pages.ui import labels
+from pages.ui.learn import names, state
+from pages.ui.learn.lesson import Control, Lesson, Values
+from pages.ui.text import Text
+from planner.hardware import catalogue
+from planner.plan.table import BY_ID
+
+_SHORT = 22  # letters that stand side by side in a quarter of the page
+
+
+def draw(text: Text, lesson: Lesson, values: Values) -> None:
+    """Every control of the lesson in one row, which wraps on a phone."""
+    columns = st.columns(len(lesson.controls)) if lesson.controls else []
+    for column, control in zip(columns, lesson.controls, strict=True):
+        with column:
+            _draw(text, lesson, control, values[control.id])
+
+
+def label(text: Text, control: Control) -> str:
+    """The control's name."""
+    return labels.field(text, BY_ID[control.id]) if control.in_plan else names.control(text, control.id)
+
+
+def option(text: Text, control: Control, value: Any) -> str:
+    """An option's name."""
+    if isinstance(value, bool):
+        return text.p("option", "on") if value else text.p("option", "off")
+    if isinstance(value, int | float):
+        return text.number(value)
+    if control.id == "gpu":
+        return text.isolate(catalogue.gpu(value).name)
+    if control.id == "model":
+        return text.isolate(value.rpartition("/")[2])
+    if control.in_plan:
+        return labels.choice(text, control.id, value)
+    return names.option(text, control.id, value)
+
+
+def _draw(text: Text, lesson: Lesson, control: Control, value: Any) -> None:
+    key = f"learn.{lesson.id}.in.{control.id}"
+    if st.session_state.get(key) != value:
+        st.session_state[key] = value
+    shown = {one: option(text, control, one) for one in control.options}
+    common: dict[str, Any] = {"label": label(text, control), "key": key, "on_change": _take, "args": (key, control.id)}
+    numeric = all(isinstance(one, int | float) and not isinstance(one, bool) for one in control.options)
+    if set(control.options) == {True, False}:
+        st.toggle(**common)
+    elif numeric:
+        st.select_slider(options=list(control.options), format_func=shown.__getitem__, **common)
+    elif sum(map(len, shown.values())) <= _SHORT:
+        st.segmented_control(
+            options=list(control.options), format_func=shown.__getitem__, required=True, width="stretch", **common
+        )
+    else:
+        st.selectbox(options=list(control.options), format_func=shown.__getitem__, **common)
+
+
+def _take(key: str, control_id: str) -> None:
+    state.change(control_id, st.session_state[key])

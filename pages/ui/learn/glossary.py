@@ -1,0 +1,57 @@
+"""The glossary: every field term of the lessons, in both languages, each with an address of its own."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from html import escape
+
+import streamlit as st
+
+from pages.ui.learn.prose import FOLDER
+from pages.ui.text import Text
+
+_ENTRY = re.compile(r"^## ([a-z0-9-]+): *(.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One term: its name in the reader's language (with the English one beside it) and what it means."""
+
+    id: str
+    name: str
+    meaning: str
+
+
+@lru_cache
+def entries(language: str) -> tuple[Entry, ...]:
+    """The terms of a language, in its alphabetical order."""
+    source = (FOLDER / language / "glossary.md").read_text("utf-8")
+    _, *rest = _ENTRY.split(source)
+    found = (
+        Entry(id, name.strip(), " ".join(meaning.split()))
+        for id, name, meaning in zip(rest[::3], rest[1::3], rest[2::3], strict=True)
+    )
+    return tuple(sorted(found, key=lambda entry: entry.name.lower()))
+
+
+def address(language: str, term_id: str) -> str:
+    """The link to a term, for the pages that use it."""
+    return f"learn?lesson=glossary&lang={language}#{term_id}"
+
+
+def draw(text: Text) -> None:
+    """All terms, narrowed by what is typed."""
+    st.html(f'<h1 class="gp-title">{escape(text.t("Glossary"))}</h1>')
+    typed = st.text_input(text.t("Find a term"), key="learn-find", max_chars=60, width=360).strip().lower()
+    found = [entry for entry in entries(text.language) if typed in f"{entry.name} {entry.meaning}".lower()]
+    if found:
+        st.html(list_html(text, found))
+    else:
+        st.html(f'<p class="gp-detail">{escape(text.t("No term matches."))}</p>')
+
+
+def list_html(text: Text, shown: Iterable[Entry]) -> str:
+    """Terms as a definition list."""
+    rows = "".join(f'<dt id="{entry.id}">{escape(entry.name)}</dt><dd>{escape(entry.meaning)}</dd>' for entry in shown)
+    return f'<dl class="gp-glossary" dir="{text.direction}">{rows}</dl>'
