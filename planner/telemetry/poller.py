@@ -5,11 +5,12 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
+from planner.telemetry.alerts import AlertWatch
 from planner.telemetry.host import Host
 from planner.telemetry.sample import Absent, Reading
-from planner.telemetry.trace import Ring
+from planner.telemetry.trace import Event, Ring
 
 WATCHED_SECONDS = 15.0
 """How long after the last look the thread goes on reading."""
@@ -49,6 +50,8 @@ class Poller:
         self._lock = threading.Lock()
         self._latest = Reading(time=0.0)
         self._listeners: list[Callable[[Reading], None]] = []
+        self.alerts = AlertWatch()
+        self.on_event: list[Callable[[Event], None]] = []
         self._looked = -WATCHED_SECONDS
         self._thread: threading.Thread | None = None
         self._first = threading.Event()
@@ -90,15 +93,26 @@ class Poller:
             reading = replace(reading, samples=(*reading.samples, self._host.sample()))
         self.ring.add(reading)
         for listener in tuple(self._listeners):
-            try:
-                listener(reading)
-            except Exception:
-                _log.exception("a listener failed and is taken away")
+            if not self._give(listener, reading):
                 self.unlisten(listener)
+        for event in self.alerts.see(reading):
+            self.ring.note(event)
+            for hear in tuple(self.on_event):
+                self._give(hear, event)
         self._latest = reading
         self.seconds_spent = time.perf_counter() - started
         self._first.set()
         return reading
+
+    @staticmethod
+    def _give(listener: Callable[[Any], None], what: Any) -> bool:
+        """Whether the listener took it."""
+        try:
+            listener(what)
+        except Exception:
+            _log.exception("a listener failed")
+            return False
+        return True
 
     def _start(self) -> None:
         if not self.running:

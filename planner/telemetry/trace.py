@@ -15,7 +15,7 @@ Array: TypeAlias = NDArray[Any]
 Key: TypeAlias = tuple[str, str]
 """A UUID and a metric."""
 
-_WIDE = {"energy"}  # a counter whose differences matter: needs more than the 24 bits of a float32
+WIDE = {"energy"}  # a counter whose differences matter: needs more than the 24 bits of a float32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +65,16 @@ class Trace:
         if column is None or not len(column) or np.isnan(column[-1]):
             return self.reason(uuid, metric)
         return float(column[-1])
+
+    def latest(self, uuid: str, metric: str, within: float = 60.0) -> float | Missing:
+        """The newest value that is at most `within` seconds older than the end, or why there is none."""
+        column = self.columns.get((uuid, metric))
+        if column is not None and len(column):
+            first = int(np.searchsorted(self.times, self.times[-1] - within))
+            present = np.flatnonzero(~np.isnan(column[first:]))
+            if len(present):
+                return float(column[first + present[-1]])
+        return self.reason(uuid, metric)
 
     def between(self, start: float, end: float) -> "Trace":
         """The part from `start` to `end`, both seconds since 1970 and included."""
@@ -130,7 +140,7 @@ class Ring:
             return
         column = self._columns.get(key)
         if column is None:
-            column = np.full(self.capacity, np.nan, np.float64 if key[1] in _WIDE else np.float32)
+            column = np.full(self.capacity, np.nan, np.float64 if key[1] in WIDE else np.float32)
             self._columns[key] = column
         column[place] = value
 
@@ -173,7 +183,7 @@ def trace_of(readings: Iterable[Reading], source: str, **about: Any) -> Trace:
                     reasons[key] = value
                     continue
                 if key not in columns:
-                    columns[key] = np.full(len(rows), np.nan, np.float64 if metric in _WIDE else np.float32)
+                    columns[key] = np.full(len(rows), np.nan, np.float64 if metric in WIDE else np.float32)
                 columns[key][place] = value
     times = np.array([reading.time for reading in rows])
     return Trace(source=source, times=times, devices=tuple(devices.values()), columns=columns, reasons=reasons, **about)

@@ -1,0 +1,1 @@
+"""Logs that people keep of their GPUs: nvidia-smi in its several shapes, amd-smi, and tables of one's own."""
