@@ -14,6 +14,7 @@ from planner.launch.types import Launch, Reading
 from planner.launch.wrappers import WRAPPERS
 from planner.oom import compare as oom
 from planner.oom import read as logs
+from planner.plan.checks import problems_of
 from planner.plan.plan import Plan, parse, to_json
 from planner.plan.request import request_of
 from planner.plan.table import FIELDS
@@ -85,6 +86,8 @@ def run_read(options: argparse.Namespace) -> int:
     except InputError as unread:
         return _read_log(texts, present, unread)
     plan = onto(present, reading)
+    if impossible := problems_of(plan):
+        raise InputError(impossible)
     result = estimated(request_of(plan))
     if options.json:
         print(json.dumps({**_reading_json(reading), **estimate.as_json(plan, result)}, indent=2))

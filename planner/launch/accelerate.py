@@ -90,7 +90,8 @@ def read(options: Options, found: Found) -> None:
 
 def _read_fsdp(options: Options, found: Found) -> None:
     at = "fsdp_config.fsdp_"
-    reshard = str(options.take(f"{at}reshard_after_forward", f"{at}sharding_strategy") or "true").upper()
+    given = options.take(f"{at}reshard_after_forward", f"{at}sharding_strategy")
+    reshard = "TRUE" if given is None else str(given).upper()
     known = {
         "TRUE": "fsdp",
         "FALSE": "zero2",

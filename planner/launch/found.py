@@ -1,5 +1,6 @@
 """What the readers find, gathered over several texts of one run, until it makes a plan."""
 
+import re
 from typing import Any
 
 from planner.launch.options import as_whole
@@ -44,7 +45,9 @@ class Found:
     def model(self, name: Any, option: str) -> None:
         """The model by its name, a path's last part or a file's stem, where the catalogue knows it."""
         text = str(name)
-        for candidate in (text, text.rstrip("/").rsplit("/", 1)[-1]):
+        last = text.rstrip("/").rsplit("/", 1)[-1]
+        bare = re.sub(r"^meta-", "", last, flags=re.IGNORECASE)
+        for candidate in (text, last, bare, re.sub(r"^([A-Za-z]+)(\d)", r"\1-\2", bare)):  # llama3.1: Llama-3.1
             try:
                 self.chosen["model"] = models.find(candidate).id
             except InputError:

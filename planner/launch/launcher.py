@@ -28,10 +28,8 @@ def read(options: Options, found: Found) -> None:
     """The GPUs of whichever launcher is there."""
     for name in ("rdzv_backend", "rdzv_endpoint", "rdzv_id", "master_addr", "master_port", "node_rank", "standalone"):
         options.take(name)
-    for name in options.under("env"):
-        options.take(name)
-    per_node = options.take("nproc_per_node")
-    count = options.take("nnodes", "num_nodes")
+    per_node = options.take("nproc_per_node", "env.NPROC_PER_NODE")
+    count = options.take("nnodes", "num_nodes", "env.NNODES")
     if per_node is not None:
         if str(per_node) in ("gpu", "auto"):
             found.assume("gpus-unknown")

@@ -53,10 +53,8 @@ def write(plan: Plan) -> tuple[tuple[File, ...], str]:
                 "matrices over the GPUs" if tensor else "layers over the GPUs",
             )
         )
-    files, command = serving.script("serve.sh", "llama-server", lines, FRAMEWORK.version, plan)
-    if not values["cuda_graphs"]:
-        command = f"GGML_CUDA_DISABLE_GRAPHS=1 {command}"
-    return files, command
+    environment = "" if values["cuda_graphs"] else "export GGML_CUDA_DISABLE_GRAPHS=1\n\n"
+    return serving.script("serve.sh", "llama-server", lines, FRAMEWORK.version, plan, environment)
 
 
 def recognise(options: Options) -> bool:

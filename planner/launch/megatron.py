@@ -206,7 +206,7 @@ FRAMEWORK = Framework(
     read=read,
     adapters=False,
     decoders_only=True,
-    defaults={"micro_batch_size": 1, "optimizer": "adamw-fused", "tensor_parallel": 1, "pipeline_parallel": 1},
+    defaults={"micro_batch_size": 1, "optimizer": "adamw-fused", "sequence_parallel": False, "sharding": "none"},
     harmless=names(
         """
         lr min_lr lr_decay_style lr_warmup_fraction lr_warmup_iters lr_warmup_samples lr_decay_iters weight_decay

@@ -25,12 +25,14 @@ def replicas(plan: Plan) -> int:
     return max(1, int(values["gpus"]) // (tensor * pipeline))
 
 
-def script(name: str, program: str, lines: Sequence[Line], version: str, plan: Plan) -> tuple[tuple[File, ...], str]:
-    """A commented script, and the command that runs it."""
+def script(
+    name: str, program: str, lines: Sequence[Line], version: str, plan: Plan, environment: str = ""
+) -> tuple[tuple[File, ...], str]:
+    """A commented script, and the command that runs it. `environment`: lines that set variables."""
     text = (
         f"#!/usr/bin/env bash\n# Made by GPU Planner for {version}: {plan.spec.name}, "
         f"{plan.values['gpus']} x {plan.values['gpu']}.\nset -euo pipefail\n\n"
-        f'{shell_array(lines)}\n\nexec {program} "${{ARGS[@]}}"\n'
+        f'{environment}{shell_array(lines)}\n\nexec {program} "${{ARGS[@]}}"\n'
     )
     return (File(name, text, "bash"),), f"bash {name}"
 

@@ -7,14 +7,14 @@ Shapes, as the engines print them:
   "model weights take 5.20GiB; non_torch_memory takes 0.03GiB; PyTorch activation peak memory takes 1.42GiB; the rest of
   the memory reserved for KV Cache is -1.05GiB"; "total_gpu_memory (8.00GiB) x gpu_memory_utilization (0.70) = 5.60GiB".
 * vLLM 0.8 and later, issues 21348 and 27017: "Model loading took 15.26 GiB memory and 23.1 seconds"; "Available KV
-  cache memory: 8.11 GiB"; "GPU KV cache size: 178,880 tokens"; "Graph capturing finished in 5 secs, took 0.54 GiB"; "Free
-  memory on device (10.2/23.6 GiB) on startup is less than desired GPU memory utilization (0.9, 21.2 GiB)".
+  cache memory: 8.11 GiB"; "GPU KV cache size: 178,880 tokens"; "Graph capturing finished in 5 secs, took 0.54 GiB";
+  "Free memory on device (10.2/23.6 GiB) on startup is less than desired GPU memory utilization (0.9, 21.2 GiB)".
 * SGLang, sgl-project/sglang pull requests 11716 and 18263: "Load weight end. ... avail mem=230.20 GB, mem usage=56.98
   GB."; "KV Cache is allocated. #tokens: 2795207, K size: 53.31 GB, V size: 53.31 GB"; "Capture cuda graph end. ... mem
   usage=0.62 GB"; "Not enough memory. Please try to increase --mem-fraction-static".
 * llama.cpp, ggml-org/llama.cpp issue 20431 and pull request 8035: "load_tensors: CUDA0 model buffer size = 48928.09
-  MiB"; "llama_kv_cache: CUDA0 KV buffer size = 379.23 MiB"; "CUDA0 compute buffer size = 1108.50 MiB"; "allocating 144.00 MiB
-  on device 4: cudaMalloc failed: out of memory".
+  MiB"; "llama_kv_cache: CUDA0 KV buffer size = 379.23 MiB"; "CUDA0 compute buffer size = 1108.50 MiB";
+  "allocating 144.00 MiB on device 4: cudaMalloc failed: out of memory".
 """
 
 import re

@@ -5,8 +5,8 @@ Shapes, from c10/cuda/CUDACachingAllocator.cpp of the releases, and seen in pyto
 * 1.0 to 1.3: Tried to allocate A (GPU 0; B total capacity; C already allocated; D free; E cached)
 * 1.4 to 2.0: ... E reserved in total by PyTorch)
 * 2.1 and later: Tried to allocate A. GPU 0 has a total capacity of B of which D is free. Process 12 has P memory in
-  use. Including non-PyTorch memory, this process has H memory in use. Of the allocated memory C is allocated by PyTorch,
-  with G allocated in private pools (e.g., CUDA Graphs), and E is reserved by PyTorch but unallocated.
+  use. Including non-PyTorch memory, this process has H memory in use. Of the allocated memory C is allocated by
+  PyTorch, with G allocated in private pools (e.g., CUDA Graphs), and E is reserved by PyTorch but unallocated.
   ("capacty" in 2.1 and 2.2.)
 * MPS: MPS backend out of memory (MPS allocated: C, other allocations: O, max allowed: L). Tried to allocate A
 """
