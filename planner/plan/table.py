@@ -6,6 +6,7 @@ is one new row here and one line in `planner.plan.request`.
 
 from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from planner import workload as w
@@ -98,30 +99,8 @@ def _enum(kind: type[StrEnum]) -> tuple[str, ...]:
     return tuple(member.value for member in kind)
 
 
-def _whole(
-    id: str,
-    section: Section,
-    tasks: tuple[str, ...],
-    default: Any,
-    low: int,
-    high: int,
-    unit: str = "",
-    applies: Callable[[Values], bool] = always,
-) -> Field:
-    return Field(
-        id=id,
-        kind=Kind.INTEGER,
-        section=section,
-        tasks=tasks,
-        default=default,
-        low=low,
-        high=high,
-        unit=unit,
-        applies=applies,
-    )
-
-
-def _number(
+def _numeric(
+    kind: Kind,
     id: str,
     section: Section,
     tasks: tuple[str, ...],
@@ -132,16 +111,12 @@ def _number(
     applies: Callable[[Values], bool] = always,
 ) -> Field:
     return Field(
-        id=id,
-        kind=Kind.NUMBER,
-        section=section,
-        tasks=tasks,
-        default=default,
-        low=low,
-        high=high,
-        unit=unit,
-        applies=applies,
+        id=id, kind=kind, section=section, tasks=tasks, default=default, low=low, high=high, unit=unit, applies=applies
     )
+
+
+_whole = partial(_numeric, Kind.INTEGER)
+_number = partial(_numeric, Kind.NUMBER)
 
 
 def _choice(
