@@ -174,6 +174,7 @@ class Serving:
     max_batched_tokens: Number = 8192  # prefill chunk of the scheduler
     memory_fraction: Number = 0.9  # gpu_memory_utilization and its kin; meaning differs by engine
     cuda_graphs: bool = True
+    attention: AttentionImplementation = AttentionImplementation.FLASH  # EAGER: scores are stored (old llama.cpp)
     images_per_request: Number = 0
     image_size: Number = 0
     total_tokens: Number | None = None  # output tokens to produce in all; None: not asked

@@ -26,7 +26,7 @@ def carry(paths: Sequence[Path]) -> list[Path]:
         layout = table.layout
         table.rows = iter(rows)
         kept = {outcome.line for outcome in table_outcomes(table) if outcome.skipped is None}
-        names = {own: asked for own, asked in ALIASES[layout].items()}
+        names = ALIASES[layout]
         columns = [*KEPT[layout], *names]
         target = DATA / f"measured_{layout}.csv"
         with target.open("w", newline="", encoding="utf-8") as out:

@@ -41,6 +41,7 @@ class Profile:
     captures_graphs: bool = False
     grows_by_copy: bool = False  # a step copies a layer's keys and values to append a token
     tables_on_host: bool = False  # look-up tables stay in host memory
+    towers_apart: bool = False  # vision towers come in a file of their own
     unpacks_cache: bool = False  # a quantised cache is unpacked to 16 bits a layer at a time
 
 
@@ -70,6 +71,7 @@ PROFILES: Mapping[Engine, Profile] = MappingProxyType(
             context_bytes=0.14 * GIB,
             library_bytes=0.0,
             tables_on_host=True,
+            towers_apart=True,
             unpacks_cache=True,
         ),
         Engine.TRANSFORMERS: Profile(fraction_of=FractionOf.NOTHING, whole_prompts=True, grows_by_copy=True),

@@ -73,10 +73,14 @@ class WeightFormat:
         """Bytes of a parameter outside the text model: vision towers, image networks. GGUF keeps them in 16 bits."""
         return self.other_bytes if self.file_type is None else 2
 
-    def matrix_bits(self, inputs: int, outputs: int) -> float:
-        """Bits per weight of a covered matrix of `inputs` x `outputs`, scales and zero points included."""
+    def matrix_bits(self, inputs: int, outputs: int, *, routed: bool = False) -> float:
+        """Bits per weight of a covered matrix of `inputs` x `outputs`, scales and zero points included.
+
+        `routed`: of an expert behind a router, which GGUF mixtures may store in a type of its own.
+        """
         if self.file_type is not None:
-            return gguf.block_bits(gguf.fitting(self.file_type.base, inputs))
+            base = self.file_type.experts if routed and self.file_type.experts else self.file_type.base
+            return gguf.block_bits(gguf.fitting(base, inputs))
         return self.bits + sum(scale.bits_per_weight(inputs, outputs) for scale in self.scales)
 
     def matrix_bytes(self, linear: Linear) -> float:

@@ -18,7 +18,7 @@ from planner.memory.serving_weights import stage_share, weight_split, weights_pe
 from planner.models.spec import ModelTask, StackKind
 from planner.numeric import Number, ceil_div, maximum, minimum, round_up, where
 from planner.result import Formula, Memory, Phase, Term, total
-from planner.workload import Engine, Serving
+from planner.workload import AttentionImplementation, Engine, Serving
 
 _LOGS = "vLLM 0.19 start-up logs on H100, planner.memory.engine"
 
@@ -225,6 +225,9 @@ def _cache_terms(request: Serving, profile: Profile) -> tuple[Term, ...]:
 def _phases(request: Serving, profile: Profile, cache: tuple[Term, ...]) -> tuple[Phase, ...]:
     model, layout = request.model, request.layout
     split = weight_split(model, request.weight_format)
+    if profile.towers_apart:  # loaded only for requests that bring images
+        seen = minimum(1, request.images_per_request)
+        split = dataclasses.replace(split, outside=split.outside * seen, outside_divided=split.outside_divided * seen)
     weights = WEIGHTS.term(
         weights_per_gpu(
             split,
@@ -258,7 +261,8 @@ def _token_phases(
     )
     unpacked = _layer_cache_bytes(request, sizes) if profile.unpacks_cache and _packed(request) else 0
     tower = _tower_bytes(request)
-    prefill = ACTIVATIONS.term(maximum(size * tokens * layer + unpacked, tower), tokens=tokens, elements=layer)
+    stored = _score_bytes(request, tokens, sizes.tokens)
+    prefill = ACTIVATIONS.term(maximum(size * tokens * layer + unpacked + stored, tower), tokens=tokens, elements=layer)
 
     decoding_tokens = sizes.sequences if profile.whole_prompts else tokens
     hidden = engines.HIDDEN_COPIES * widths.hidden + expert_elements(widths, tensor_parallel=tp)
@@ -273,6 +277,16 @@ def _token_phases(
         Phase("prefill", (weights, *cache, prefill, batch)),
         Phase("decode", (weights, *cache, decode, logits, batch)),
     )
+
+
+def _score_bytes(request: Serving, queries: Number, keys: Number) -> Number:
+    """fp32 attention scores of one pass in one layer, where they are stored whole (no fused attention)."""
+    if request.attention is not AttentionImplementation.EAGER:
+        return 0
+    stack = request.model.text_stack
+    heads = [getattr(m, "heads", 0) for run in stack.runs for m in run.layer.mixers] if stack else []
+    longest = maximum(keys, request.max_model_length)
+    return 4 * queries * longest * max(heads, default=0) / request.layout.tensor_parallel
 
 
 def _packed(request: Serving) -> bool:

@@ -98,7 +98,7 @@ def named_optimizer(text: str, image: bool) -> Named[w.OptimizerKind]:
     kind = w.OptimizerKind
     if not key:
         return Named(kind.SGD_MOMENTUM if image else kind.ADAMW, ("optimizer not stated: the usual one",))
-    if "galore" in key or "in backward" in key:
+    if "galore" in key or re.search(r"in[- ]backward", key):
         raise refuse("unsupported-optimizer", "optimizer", text)
     rules: tuple[tuple[str, w.OptimizerKind], ...] = (
         (r"paged.*8", kind.PAGED_ADAMW_8BIT),
@@ -166,8 +166,9 @@ _BASES: tuple[tuple[str, w.BaseFormat], ...] = (
 )
 
 
-def named_method(text: str, precision: str, framework: Framework) -> Named[w.Method]:
-    """What is trained. Ranks and targets that the source leaves out follow the framework's defaults.
+def named_method(text: str, precision: str, framework: Framework, notes: str = "") -> Named[w.Method]:
+    """What is trained. Ranks and targets that the source leaves out follow the framework's defaults; `notes` may list
+    targets ("LoRA targets ['query', 'value']").
 
     Raises `InputError` "unsupported-method" for methods without a model here.
     """
@@ -183,14 +184,15 @@ def named_method(text: str, precision: str, framework: Framework) -> Named[w.Met
         return Named(w.Method(kind=w.MethodKind.ADAPTER))
     if "lora" not in key and "dora" not in key:
         raise refuse("unsupported-method", "method", text)
-    return _lora(text, key, base, framework)
+    return _lora(text, key, base, framework, notes)
 
 
-def _lora(text: str, key: str, base: w.BaseFormat | None, framework: Framework) -> Named[w.Method]:
+def _lora(text: str, key: str, base: w.BaseFormat | None, framework: Framework, notes: str) -> Named[w.Method]:
     rank = int(found.group(1)) if (found := re.search(r"r\s*=\s*(\d+)", key)) else 0
     assumed = [] if rank else ["LoRA rank not stated: 16"]
-    targets = _targets(key, framework)
-    if not re.search(r"\(.*[a-z].*\)|all", text.lower()):
+    listed = re.search(r"LoRA targets \[([^\]]*)\]", notes)
+    targets = _listed_targets(listed.group(1)) if listed else _targets(key)
+    if not listed and not re.search(r"\(.*[a-z].*\)|all", text.lower()):
         assumed.append(f"LoRA targets not stated: {targets}")
     quantised = base is not None or "qlora" in key
     kind = w.MethodKind.DORA if "dora" in key else w.MethodKind.QLORA if quantised else w.MethodKind.LORA
@@ -199,16 +201,20 @@ def _lora(text: str, key: str, base: w.BaseFormat | None, framework: Framework) 
         rank=rank or 16,
         targets=targets,
         base_format=base or w.BaseFormat.NF4,
-        kbit_upcast=framework is Framework.HUGGING_FACE,
+        kbit_upcast=framework is Framework.HUGGING_FACE and base is not w.BaseFormat.GPTQ4,  # peft leaves GPTQ alone
         adapter_fp32=framework is Framework.HUGGING_FACE,
         dropout=framework in (Framework.HUGGING_FACE, Framework.LITGPT),
     )
     return Named(method, tuple(assumed))
 
 
-def _targets(key: str, framework: Framework) -> str:
-    if re.search(r"q,\s?k,\s?v,\s?o|q_proj k_proj v_proj o_proj", key):
+def _listed_targets(text: str) -> str:
+    if re.search(r"mlp|gate|up_proj|fc", text):
+        return "all-linear"
+    return "attention" if re.search(r"proj|'o|key", text) else "qv"
+
+
+def _targets(key: str) -> str:
+    if re.search(r"q,\s?k,\s?v,\s?o|q_proj k_proj v_proj o_proj|qkv", key):
         return "attention"
-    if re.search(r"q,\s?v|qkv", key):
-        return "qv" if "qkv" not in key else "attention"
-    return "all-linear"
+    return "qv" if re.search(r"q,\s?v", key) else "all-linear"

@@ -8,6 +8,9 @@ already lose. Bounds: 0 (stream-K) to 0.5 (uniform remainders, one tile size).""
 TILE_AREA = 128 * 256
 """Elements of an output tile of the fastest kernels (CUTLASS on Ampere and Hopper)."""
 TILE_ROWS = 128
+FILL_DEPTH = 192
+"""Inner elements whose time a tile spends on filling its pipeline and writing its result: k of them are worked
+through in k + 192. Bounds: 0 to 512 (CUTLASS pipelines hold 3 to 5 stages of 32 to 64, the epilogue as much again)."""
 SMALLEST_TILE = 16
 """Rows of the smallest tensor-core tile: fewer tokens cost as much."""
 

@@ -42,6 +42,7 @@ def machine(gpu: Gpu, dtype: str, sustained: bool = False) -> Machine:
     Raises `InputError` where its peak or bandwidth is unknown.
     """
     flops, bandwidth = attainable_flops(gpu, dtype), attainable_bandwidth(gpu)
+    tiles = gpu.architecture != CPU_ARCHITECTURE and executed_dtype(gpu, dtype) != "fp32"  # FP32 units need none
     half = attainable_flops(gpu, dtype if dtype in ("fp32", "tf32", "fp16", "bf16") else _sixteen_bit(gpu))
     return Machine(
         dtype=executed_dtype(gpu, dtype),
@@ -51,7 +52,7 @@ def machine(gpu: Gpu, dtype: str, sustained: bool = False) -> Machine:
         sixteen_bit_flops=half.rate,
         architecture=gpu.architecture,
         units=gpu.sm_count or DEFAULT_UNITS,
-        fewest_rows=1 if gpu.architecture == CPU_ARCHITECTURE else constants.SMALLEST_TILE,
+        fewest_rows=constants.SMALLEST_TILE if tiles else 1,
         status=worst((flops.status, bandwidth.status)),
     )
 
@@ -80,12 +81,12 @@ def gemm_seconds(
     """Seconds of `groups` products of `rows` x `inputs` times `inputs` x `outputs`: max(arithmetic, memory).
 
     Arithmetic: 2 m k n over the attained rate of large products, at least one tile of rows, plus the last wave of
-    tiles that fills only part of the processors. Memory: both operands and the result once.
+    tiles that fills only part of the processors, plus what each tile spends at its start and end. Memory: both operands and the result once.
     Source: roofline model, Williams et al. 2009; tile and wave quantisation, NVIDIA matrix multiplication guide.
     """
     fewest = maximum(rows, on.fewest_rows)
     wave = constants.TAIL_WAVES * on.units * constants.TILE_AREA / constants.TILE_ROWS
-    tail = 1 + wave / (groups * outputs * maximum(1, rows / constants.TILE_ROWS))
+    tail = 1 + wave / (groups * outputs * maximum(1, rows / constants.TILE_ROWS)) + constants.FILL_DEPTH / inputs
     arithmetic = 2 * fewest * inputs * outputs * tail / on.flops
     moved = activation_bytes * rows * (inputs + outputs) + weight_bytes * inputs * outputs
     return groups * maximum(arithmetic, moved / on.bandwidth)

@@ -1,9 +1,10 @@
 """Time of serving: prefill as compute, decoding as memory traffic, the engine's own costs, at a given concurrency."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from planner.hardware.attainable import executed_dtype
+from planner.hardware.types import Gpu
 from planner.models.spec import ModelTask, StackKind
 from planner.numeric import Number, maximum, minimum
 from planner.result import InputError, Speed, Term
@@ -12,15 +13,24 @@ from planner.throughput.bound import bound_of
 from planner.throughput.communication import all_reduce, all_to_all, expert_group, pipeline_group, send, tensor_group
 from planner.throughput.image import DEFAULT_IMAGE, INFERENCE, image_pass, native_scale
 from planner.throughput.operators import AttentionCore, ModelWork, Product, StackWork, model_work
-from planner.throughput.roofline import Machine, flash_seconds, gemm_seconds, machine, product_seconds
-from planner.throughput.serving_constants import ATTENTION_BANDWIDTH, ENGINES, SMALL_LATENCY, EngineCosts
-from planner.workload import Serving
+from planner.throughput.roofline import Machine, eager_seconds, flash_seconds, gemm_seconds, machine, product_seconds
+from planner.throughput.serving_constants import (
+    ATTENTION_BANDWIDTH,
+    ENGINES,
+    HALF_SUMS_SHARE,
+    SMALL_LATENCY,
+    EngineCosts,
+)
+from planner.workload import AttentionImplementation, Serving
 
 if TYPE_CHECKING:
     from planner.memory.formats import WeightFormat
 
 ENCODERS = (ModelTask.VISION, ModelTask.ENCODER, ModelTask.EMBEDDING)
 """Tasks that end with the prompt: one pass, nothing decoded."""
+EAGER_SCORE_BYTES = 24.0
+"""Bytes moved per stored score: the product writes it, the softmax reads and writes it, the second product reads it,
+and the copies between layouts; fp32. Chunks of the prompt meet half of it on average."""
 FUSED_ELEMENTWISE = 14.0
 """Bytes moved per hidden element and layer by an engine's fused norms, rotary embedding and activations, one pass."""
 
@@ -101,7 +111,7 @@ def serving_speed(request: Serving) -> Speed | None:
     context = request.input_tokens + request.output_tokens / 2
     step = _token(run, maximum(1, sequences / stages), context)
     total = reading + step.times(request.output_tokens)
-    first, per_token = _closed_loop(prefill.seconds, reading.seconds, step.seconds, sequences, request.output_tokens)
+    first, per_token = _closed_loop(run, prefill.seconds, reading.seconds, step.seconds, sequences)
     replicas = layout.data_parallel
     parts = _parts(total)
     seconds = total.seconds
@@ -120,19 +130,19 @@ def serving_speed(request: Serving) -> Speed | None:
     )
 
 
-def _closed_loop(
-    prompt: Number, reading: Number, step: Number, sequences: Number, output_tokens: Number
-) -> tuple[Number, Number]:
+def _closed_loop(run: _Run, prompt: Number, reading: Number, step: Number, sequences: Number) -> tuple[Number, Number]:
     """Seconds to the first token, and for each further one, when every answered client asks again at once.
 
     A request's cycle holds the prompts of all clients (`reading`) and its own decode steps. Prompts share the passes
     that read them, so a prompt takes p / (1 - rho), rho the share of time spent on the others' prompts (processor
-    sharing, Kleinrock 1976, section 4.4). What of the reading isn't waited for before the first token falls between
+    sharing, Kleinrock 1976, section 4.4); engines that put prompts first let more of them wait. What of the reading isn't waited for before the first token falls between
     tokens. Each prompt also waits for the decode step in progress.
     """
+    output_tokens = run.request.output_tokens
     others = reading * (1 - 1 / sequences)
     share = others / (reading + output_tokens * step)
-    first = minimum(prompt / maximum(1e-9, 1 - share), reading + prompt)
+    shared = minimum(prompt / maximum(1e-9, 1 - share), reading + prompt)
+    first = maximum(shared, prompt + run.costs.prompts_first * others)
     between = maximum(0.0, reading - first)
     return first + step, step + between / maximum(1, output_tokens)
 
@@ -156,10 +166,17 @@ def _run(request: Serving) -> _Run:
     sixteen = machine(gpu, _float_dtype(request))
     costs = ENGINES[request.engine]
     try:
-        on = sixteen if costs.unpacks else machine(gpu, weight_format.compute)
+        on = _halves(gpu, sixteen) if costs.unpacks else machine(gpu, weight_format.compute)
     except InputError:  # no units for the format: engines unpack weights and compute in 16 bits
         on = sixteen
     return _Run(request, model_work(request.model), on, sixteen, weight_format, costs)
+
+
+def _halves(gpu: Gpu, sixteen: Machine) -> Machine:
+    """llama.cpp's products: FP16 sums, half the INT8 rate, which GeForce cards run at twice the rate of FP32 sums."""
+    if "int8" not in gpu.peaks:
+        return sixteen
+    return replace(sixteen, flops=HALF_SUMS_SHARE * machine(gpu, "int8").flops / 2)
 
 
 def _float_dtype(request: Serving) -> str:
@@ -190,11 +207,18 @@ def _read(run: _Run, work: StackWork, items: Number, length: Number) -> _Step:
     """One pass of a stack over `items` sequences of `length` tokens, bound by arithmetic when long."""
     tokens = items * length
     arithmetic = _products(run, work, tokens) / run.costs.prefill_share
-    attention = sum(flash_seconds(run.sixteen, core, tokens, length, 1 / run.tensor) for core in work.cores)
+    attention = sum(_attention(run, core, tokens, length) for core in work.cores)
     moved = _elementwise(run, work, tokens)
     head = _head(run, items)
     busy = arithmetic + attention + moved + head
     return _Step(arithmetic, attention, head, moved, _communication(run, work, tokens), _launch(run, work, busy))
+
+
+def _attention(run: _Run, core: AttentionCore, queries: Number, keys: Number) -> Number:
+    """Seconds of attention over prompts: fused, or with every score stored in fp32, read and written three times."""
+    if run.request.attention is AttentionImplementation.EAGER:
+        return eager_seconds(run.sixteen, core, queries, keys / 2, 1 / run.tensor, EAGER_SCORE_BYTES)
+    return flash_seconds(run.sixteen, core, queries, keys, 1 / run.tensor)
 
 
 def _token(run: _Run, sequences: Number, context: Number) -> _Step:
@@ -226,7 +250,7 @@ def _storage(run: _Run, product: Product) -> tuple[Machine, float]:
     stored = run.format
     if product.role in ("router", "shared_gate") or (stored.experts_only and not product.routed):
         return run.sixteen, stored.other_bytes
-    width = stored.matrix_bits(product.inputs, product.outputs) / 8
+    width = stored.matrix_bits(product.inputs, product.outputs, routed=product.routed) / 8
     if width < 1.5 and (stored.compute in ("bf16", "fp16") or run.costs.unpacks):
         return run.on, width / run.costs.unpacked_share  # unpacked on the way: bandwidth is not all used
     return run.on, width
@@ -235,8 +259,11 @@ def _storage(run: _Run, product: Product) -> tuple[Machine, float]:
 def _head(run: _Run, tokens: Number) -> Number:
     if run.work.head is None:
         return 0.0
+    from planner.memory.serving_weights import weight_split
+
     head = run.work.head
-    return gemm_seconds(run.sixteen, tokens, head.inputs, head.outputs / run.tensor, 2.0, run.format.other_bytes)
+    stored = weight_split(run.request.model, run.request.weight_format).head / head.elements
+    return gemm_seconds(run.sixteen, tokens, head.inputs, head.outputs / run.tensor, 2.0, stored)
 
 
 def _cache(run: _Run, work: StackWork, sequences: Number, keys: Number) -> Number:
@@ -289,7 +316,7 @@ def _launch(run: _Run, work: StackWork, busy: Number) -> Number:
     """Seconds of a pass beyond arithmetic and memory: kernels' starts, or the host where it is slower."""
     costs = run.costs
     kernels = work.depth * costs.kernels + work.routed_layers * costs.routed_kernels
-    graph = kernels * constants.LAUNCH_SECONDS
+    graph = kernels * constants.LAUNCH_SECONDS + costs.hop * (run.request.layout.pipeline_parallel - 1)
     if run.request.cuda_graphs and not costs.host_bound:
         return graph + costs.step
     quantised = run.format.compute not in ("fp32", "fp16") and run.format.bits < 16

@@ -64,6 +64,7 @@ class Case:
     engine_version: tuple[int, ...] = ()
     max_length: int = 0
     whole_machine: bool = False  # memory is told summed over GPUs
+    whole_request: bool = False  # a sequence's rate counts the time of reading its prompt
 
 
 @dataclass(frozen=True, slots=True)

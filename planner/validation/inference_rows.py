@@ -15,7 +15,7 @@ from planner.units import GIB
 from planner.validation.case import Case, Quantity, Row
 from planner.validation.sources import source_of
 from planner.validation.tables import number, whole
-from planner.workload import Engine, Serving
+from planner.workload import AttentionImplementation, Engine, Serving
 
 PLAIN_GPU = "a100-sxm4-80gb"
 """Stands in where a row names no GPU and what was measured doesn't depend on one."""
@@ -61,6 +61,7 @@ def inference_case(row: Row) -> Case:
         engine_version=version_of(row.text("engine_version")),
         max_length=int(request.max_model_length),
         whole_machine=machine,
+        whole_request=bool(re.search(r"generated tokens/s", row.text("notes"))),
     )
 
 
@@ -99,9 +100,25 @@ def _request(row: Row, spec: ModelSpec, gpu: Gpu, engine: Engine, image: bool, a
         max_model_length=whole(row, "max_model_len", 0),
         max_batched_tokens=_batched_tokens(row, engine, gpu, version, assumed),
         memory_fraction=fraction,
-        cuda_graphs=not image and "enforce_eager" not in row.text("notes").lower().replace("-", "_"),
+        cuda_graphs="torch.compile" in row.text("notes")
+        if image
+        else "enforce_eager" not in row.text("notes").lower().replace("-", "_"),
+        attention=_attention(row, engine, version),
         image_size=spec.image.image_size if spec.image else 0,
     )
+
+
+LLAMA_FUSED = (6300,)
+"""llama.cpp's first build that turns flash attention on by itself (August 2025)."""
+
+
+def _attention(row: Row, engine: Engine, version: tuple[int, ...]) -> AttentionImplementation:
+    """Scores are stored where a row says that flash attention is off, or an old llama.cpp isn't told to use it."""
+    notes = row.text("notes")
+    if re.search(r"no (FA\b|flash attention)", notes):
+        return AttentionImplementation.EAGER
+    old = engine is Engine.LLAMA_CPP and version and version < LLAMA_FUSED
+    return AttentionImplementation.EAGER if old and "FA on" not in notes else AttentionImplementation.FLASH
 
 
 def _kv_dtype(row: Row, weight_format: str, engine: Engine, gpu: Gpu, assumed: list[str]) -> str:
@@ -131,6 +148,8 @@ def _layout(row: Row, engine: Engine, assumed: list[str]) -> Layout:
         assumed.append("degrees not stated: all GPUs hold one copy")
     if tensor and not pipeline and engine in (Engine.LLAMA_CPP, Engine.TRANSFORMERS) and tensor == gpus and gpus > 1:
         tensor, pipeline = 1, gpus
+    if engine in (Engine.LLAMA_CPP, Engine.TRANSFORMERS) and (tensor or 1) * (pipeline or 1) == 1 and not data:
+        pipeline = gpus
     tensor, pipeline = tensor or 1, pipeline or 1
     data = data or max(1, gpus // (tensor * pipeline))
     if tensor * pipeline * data != gpus:

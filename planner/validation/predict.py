@@ -50,9 +50,12 @@ def _weights(case: Case, result: Estimate) -> float | None:
         return _term(result.memory, "mem.serving.weights")
     stored = FORMATS[request.weight_format]
     on_host = PROFILES[request.engine].tables_on_host and Quantity.ACTIVATION in case.measured  # a log, not a file
+    split = weight_split(request.model, request.weight_format)
+    if PROFILES[request.engine].towers_apart:
+        split = dataclasses.replace(split, outside=0.0, outside_divided=0.0)
     return float(
         weights_per_gpu(
-            weight_split(request.model, request.weight_format),
+            split,
             Layout(),
             tables_on_host=on_host,
             expert_multiples=stored.expert_multiples if request.engine is not Engine.LLAMA_CPP else (1, 1),
@@ -148,6 +151,8 @@ def _decode_rate(case: Case, result: Estimate) -> float | None:
     """Rates of one sequence are told by benchmarks of equal sequences that start together: no prompts in between."""
     if result.speed is None or result.speed.decode_step is None:
         return None
+    if case.whole_request and isinstance(case.request, Serving):
+        return float(result.speed.tokens_per_second / case.request.concurrency)
     return 1 / float(result.speed.decode_step)
 
 

@@ -70,20 +70,22 @@ INFERENCE = {
 }
 """The planner's own column -> what the readers ask for. Columns that are named alike are not listed."""
 
-KEPT = {
-    "training": ("id", "date", "domain", "model", "gpu", "gpus_per_node", "framework", "precision", "optimizer")
-    + ("method", "sharding", "sequence_parallel", "recompute", "attention", "offload", "quality"),
-    "finetune": ("id", "source", "model", "gpu", "method", "framework", "packed", "attention", "sharding", "outcome"),
-    "inference": ("id", "date", "domain", "model", "gpu", "engine", "engine_version", "kv_dtype", "weights_gib")
-    + ("kv_tokens", "kv_gib", "activation_gib", "other_gib", "graph_gib", "ttft_ms", "tpot_ms", "quality"),
+_KEPT = {
+    "training": "id date domain model gpu gpus_per_node framework precision optimizer method sharding "
+    "sequence_parallel recompute attention offload quality",
+    "finetune": "id source model gpu method framework packed attention sharding outcome",
+    "inference": "id date domain model gpu engine engine_version kv_dtype weights_gib kv_tokens kv_gib activation_gib "
+    "other_gib graph_gib ttft_ms tpot_ms quality",
 }
+KEPT = {layout: tuple(names.split()) for layout, names in _KEPT.items()}
+"""Columns that are named alike everywhere."""
 
 ALIASES = {"training": TRAINING, "finetune": FINETUNE, "inference": INFERENCE}
 
 _REMARKS = re.compile(
     r"over-long|longest [^.;,]*sample|not (?:performance )?tuned|first steps? only|max_num_batched_tokens\s*=\s*\d+|"
     r"\bub \d+|context depth \d+|length ratio|summed over|enforce_eager|image \d+|[\d.]+ GMACs|[\d.]+ M activations|"
-    r"torch\.compile|no flash attention",
+    r"torch\.compile|generated tokens/s|LoRA targets \[[^\]]*\]|no flash attention|no FA\b|FA on",
     re.IGNORECASE,
 )
 

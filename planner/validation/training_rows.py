@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from planner.hardware.links import inter_node_link
 from planner.hardware.types import Cluster, Gpu, Link
+from planner.models.build import build
 from planner.models.spec import ModelSpec
 from planner.naming import training as words
 from planner.naming.gpus import named_gpu
@@ -38,7 +39,7 @@ def training_case(row: Row) -> Case:
     gpu = named_gpu(row.text("gpu"), number(row, "gpu_mem_gb"))
     framework = words.named_framework(row.text("framework"))
     assumed = [*model.assumed, *gpu.assumed]
-    request, decided = _request(row, model.value, gpu.value, framework, length, assumed)
+    request, decided = _request(row, _fused_activation(model.value, framework), gpu.value, framework, length, assumed)
     measured, left_out = _measured(row, request)
     return Case(
         id=row.text("id") or f"line {row.line}",
@@ -65,16 +66,17 @@ def _request(
     tokens = spec.image is None
     if tokens and not length:
         raise refuse("sequence-length-not-stated", "seq_len", "")
-    method = words.named_method(row.text("method"), row.text("precision"), framework)
+    method = words.named_method(row.text("method"), row.text("precision"), framework, row.text("notes"))
     adapters = method.value.kind is not MethodKind.FULL
     precision = words.named_precision(row.text("precision"), framework, adapters)
-    optimizer = words.named_optimizer(row.text("optimizer"), not tokens)
+    optimizer = words.named_optimizer(_optimizer(row, framework, adapters), not tokens)
     assumed += [*method.assumed, *precision.assumed, *optimizer.assumed]
     layout = _layout(row, assumed)
     micro, accumulation = _batch(row, layout, tokens, assumed)
     recompute = words.named_recompute(row.text("recompute"))
     if recompute is None:
-        recompute = Recompute.FULL if framework is Framework.TORCHTUNE else Recompute.NONE
+        sharded = framework is Framework.LITGPT and layout.sharding is Sharding.FSDP
+        recompute = Recompute.FULL if framework is Framework.TORCHTUNE or sharded else Recompute.NONE
         assumed.append(f"recomputation not stated: {recompute}")
         decided = False
     else:
@@ -95,9 +97,26 @@ def _request(
         recompute=recompute if tokens else Recompute.NONE,
         attention=_attention(row, framework),
         loss=loss_path(framework, row.text("date"), row.text("framework")),
-        compiled=row.text("compile") == "true",
+        compiled=row.text("compile") == "true"
+        or framework is Framework.MEGATRON,  # its fused kernels are compiled ones
     )
     return request, decided
+
+
+def _optimizer(row: Row, framework: Framework, adapters: bool) -> str:
+    """The optimizer's cell; torchtune's single-GPU recipes of full fine-tuning step inside the backward pass."""
+    stated = row.text("optimizer")
+    if framework is Framework.TORCHTUNE and not adapters and not stated and row.text("n_gpus") == "1":
+        return "PagedAdamW8bit in backward"
+    return stated
+
+
+def _fused_activation(spec: ModelSpec, framework: Framework) -> ModelSpec:
+    """LitGPT calls PyTorch's fused GELU where transformers composes it of element-wise steps."""
+    names = ("activation_function", "hidden_act")
+    if framework is not Framework.LITGPT or not any(str(spec.config.get(name)) == "gelu_new" for name in names):
+        return spec
+    return build({**spec.config, **dict.fromkeys(names, "gelu")}, id=spec.id, name=spec.name)
 
 
 def _layout(row: Row, assumed: list[str]) -> Layout:
@@ -186,9 +205,9 @@ def loss_path(framework: Framework, date: str, text: str = "") -> LossPath:
     """
     if framework is Framework.TORCHTUNE:
         return LossPath.CHUNKED
-    if framework in (Framework.LITGPT, Framework.COMPOSER, Framework.AUTOMODEL):
+    if framework in (Framework.LITGPT, Framework.AUTOMODEL):
         return LossPath.NO_UPCAST
-    if framework is Framework.MEGATRON or re.search(r"unsloth|flash-attn", text.lower()):
+    if framework in (Framework.MEGATRON, Framework.COMPOSER) or re.search(r"unsloth|flash-attn", text.lower()):
         return LossPath.IN_PLACE
     if date and date < "2024-08":
         return LossPath.TRANSFORMERS_4_44
