@@ -26,6 +26,7 @@ def pages(text: Text) -> list[Any]:
     """Every page in the order of the navigation. A new page is one line here."""
     return [
         st.Page("pages/plan.py", title=text.p("page", "Plan"), default=True),
+        st.Page("pages/monitor.py", title=text.p("page", "Monitor"), url_path="monitor"),
         st.Page("pages/learn.py", title=text.p("page", "Learn"), url_path="learn"),
     ]
 
