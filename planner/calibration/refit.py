@@ -1,27 +1,29 @@
-"""Measures the planner against the rows that it carries, and writes what follows: residuals, and a summary to read."""
+"""Measures the planner against the rows that it carries: residuals, and a summary of them to read."""
 
-import csv
-import json
 import math
 from collections import defaultdict
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from statistics import median
 from typing import Any
 
-from planner.calibration.carry import carried
 from planner.calibration.families import FAMILY, INVERSE, kinds
-from planner.calibration.residuals import DATA as RESIDUALS
 from planner.calibration.residuals import Residual
-from planner.validation.run import Comparison, outcomes
+from planner.hardware.catalogue import read_rows
+from planner.validation.run import Comparison, Outcome, table_outcomes
+from planner.validation.tables import table_of
 
-SUMMARY = RESIDUALS.with_name("calibration.json")
-COLUMNS = ("id", "source", "model", "gpu", "kinds", "family", "quality", "error")
+TABLES = ("measured_training.csv", "measured_finetune.csv", "measured_inference.csv")
 
 
-def measured_residuals(paths: Iterable[Path]) -> list[Residual]:
+def carried_outcomes() -> Iterator[Outcome]:
+    """Outcomes of every measured row that the planner carries."""
+    for name in TABLES:
+        yield from table_outcomes(table_of(read_rows(name)))
+
+
+def measured_residuals() -> list[Residual]:
     """One residual a comparison, in the order of the tables."""
-    return [_residual(comparison) for path in paths for outcome in outcomes(path) for comparison in outcome.comparisons]
+    return [_residual(comparison) for outcome in carried_outcomes() for comparison in outcome.comparisons]
 
 
 def _residual(each: Comparison) -> Residual:
@@ -36,20 +38,6 @@ def _residual(each: Comparison) -> Residual:
         quality=each.case.quality,
         error=round(-error if each.quantity in INVERSE else error, 5),
     )
-
-
-def refit() -> dict[str, Any]:
-    """Write `data/residuals.csv` and `data/calibration.json` from the carried tables; returns the summary."""
-    found = measured_residuals(carried())
-    with RESIDUALS.open("w", newline="", encoding="utf-8") as out:
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for each in found:
-            kind = "|".join(each.kinds)
-            writer.writerow((each.id, each.source, each.model, each.gpu, kind, each.family, each.quality, each.error))
-    summary = summary_of(found)
-    SUMMARY.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
-    return summary
 
 
 def summary_of(found: Iterable[Residual]) -> dict[str, Any]:

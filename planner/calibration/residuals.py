@@ -4,15 +4,11 @@
 written by `python -m planner calibrate` and read here.
 """
 
-import csv
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
-from planner.hardware.catalogue import gpus
-
-DATA = Path(__file__).parent.parent / "data" / "residuals.csv"
+from planner.hardware.catalogue import gpus, read_rows
 
 ENOUGH_ROWS = 30
 """Rows that a band needs; a more general kind is asked where there are fewer."""
@@ -51,23 +47,20 @@ class Band:
 
 @lru_cache(maxsize=1)
 def residuals() -> tuple[Residual, ...]:
-    """The carried comparisons; none where the file is missing."""
-    if not DATA.exists():
-        return ()
-    with DATA.open(newline="", encoding="utf-8") as lines:
-        return tuple(
-            Residual(
-                id=row["id"],
-                source=row["source"],
-                model=row["model"],
-                gpu=row["gpu"],
-                kinds=tuple(row["kinds"].split("|")),
-                family=row["family"],
-                quality=row["quality"],
-                error=float(row["error"]),
-            )
-            for row in csv.DictReader(lines)
+    """The carried comparisons."""
+    return tuple(
+        Residual(
+            id=row["id"],
+            source=row["source"],
+            model=row["model"],
+            gpu=row["gpu"],
+            kinds=tuple(row["kinds"].split("|")),
+            family=row["family"],
+            quality=row["quality"],
+            error=float(row["error"]),
         )
+        for row in read_rows("residuals.csv")
+    )
 
 
 @lru_cache(maxsize=512)

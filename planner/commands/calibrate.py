@@ -1,11 +1,20 @@
 """`calibrate`: measured rows -> the residuals behind every interval."""
 
 import argparse
+import csv
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from planner.calibration.carry import carry
-from planner.calibration.refit import refit
+from planner.calibration.refit import measured_residuals, summary_of
+from planner.calibration.residuals import Residual
+from planner.commands.tables import open_table
+from planner.hardware.catalogue import DATA
+from planner.validation.run import table_outcomes
+from planner.validation.schema import ALIASES, KEPT, remarks
+
+COLUMNS = ("id", "source", "model", "gpu", "kinds", "family", "quality", "error")
 
 
 def add_to(commands: Any) -> None:
@@ -22,8 +31,44 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Refit; returns the exit status."""
-    for path in carry(options.carry):
-        print(f"wrote {path.name}")
-    for name, group in refit().items():
+    for path in options.carry:
+        print(f"wrote {carry(path).name}")
+    found = measured_residuals()
+    _write_residuals(found)
+    summary = summary_of(found)
+    (DATA / "calibration.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    for name, group in summary.items():
         print(f"{name:<32}{group['rows']:>6} rows  median {group['median']:+.3f}  spread {group['spread']:.3f}")
     return 0
+
+
+def carry(path: Path) -> Path:
+    """Copy the rows of a table that can be predicted into the planner's own; returns the file written."""
+    table, stream = open_table(path)
+    with stream:
+        rows = list(table.rows)
+    table.rows = iter(rows)
+    kept = {outcome.line for outcome in table_outcomes(table) if outcome.skipped is None}
+    names = ALIASES[table.layout]
+    columns = [*KEPT[table.layout], *names]
+    target = DATA / f"measured_{table.layout}.csv"
+    with target.open("w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(columns)
+        for row in rows:
+            if row.line in kept:
+                writer.writerow(_short(columns, [row.text(names.get(column, column)) for column in columns]))
+    return target
+
+
+def _short(columns: Sequence[str], cells: Sequence[str]) -> list[str]:
+    return [remarks(cell) if column == "remarks" else cell for column, cell in zip(columns, cells, strict=True)]
+
+
+def _write_residuals(found: Sequence[Residual]) -> None:
+    with (DATA / "residuals.csv").open("w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for each in found:
+            kind = "|".join(each.kinds)
+            writer.writerow((each.id, each.source, each.model, each.gpu, kind, each.family, each.quality, each.error))

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from planner.validation.run import Outcome, outcomes
+from planner.commands.tables import outcomes
+from planner.validation.run import Outcome
 from planner.validation.summary import Summary
 
 COLUMNS = ("id", "quantity", "measured", "predicted", "low", "high", "error", "status", "assumptions", "reason")

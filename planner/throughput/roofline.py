@@ -81,7 +81,8 @@ def gemm_seconds(
     """Seconds of `groups` products of `rows` x `inputs` times `inputs` x `outputs`: max(arithmetic, memory).
 
     Arithmetic: 2 m k n over the attained rate of large products, at least one tile of rows, plus the last wave of
-    tiles that fills only part of the processors, plus what each tile spends at its start and end. Memory: both operands and the result once.
+    tiles that fills only part of the processors, plus what each tile spends at its start and end. Memory: both
+    operands and the result once.
     Source: roofline model, Williams et al. 2009; tile and wave quantisation, NVIDIA matrix multiplication guide.
     """
     fewest = maximum(rows, on.fewest_rows)

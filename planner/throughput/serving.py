@@ -135,8 +135,9 @@ def _closed_loop(run: _Run, prompt: Number, reading: Number, step: Number, seque
 
     A request's cycle holds the prompts of all clients (`reading`) and its own decode steps. Prompts share the passes
     that read them, so a prompt takes p / (1 - rho), rho the share of time spent on the others' prompts (processor
-    sharing, Kleinrock 1976, section 4.4); engines that put prompts first let more of them wait. What of the reading isn't waited for before the first token falls between
-    tokens. Each prompt also waits for the decode step in progress.
+    sharing, Kleinrock 1976, section 4.4); engines that put prompts first let more of them wait. What of the reading
+    isn't waited for before the first token falls between tokens. Each prompt also waits for the decode step in
+    progress.
     """
     output_tokens = run.request.output_tokens
     others = reading * (1 - 1 / sequences)

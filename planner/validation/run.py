@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from planner.calibration.families import FAMILY, INVERSE
 from planner.calibration.intervals import around
@@ -11,7 +10,7 @@ from planner.validation.case import Case, Quantity, Row, Skipped
 from planner.validation.finetune_rows import finetune_case
 from planner.validation.inference_rows import inference_case
 from planner.validation.predict import predictions, starts
-from planner.validation.tables import BadCell, Layout, Table, open_table
+from planner.validation.tables import BadCell, Layout, Table
 from planner.validation.training_rows import training_case
 
 _READERS: dict[Layout, Callable[[Row], Case]] = {
@@ -54,13 +53,6 @@ class Outcome:
     comparisons: tuple[Comparison, ...] = ()
     fits: bool | None = None
     skipped: Skipped | None = None
-
-
-def outcomes(path: Path) -> Iterator[Outcome]:
-    """Outcomes of a file's rows in order, lines that could not be read last. Raises `InputError` for a bad file."""
-    table, stream = open_table(path)
-    with stream:
-        yield from table_outcomes(table)
 
 
 def table_outcomes(table: Table) -> Iterator[Outcome]:

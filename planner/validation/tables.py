@@ -1,19 +1,16 @@
 """Reads a table of measurements: any of three layouts, told apart by their columns; bad lines are named, not fatal."""
 
 import csv
-import io
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 from typing import IO, Any
 
 from planner.result import InputError, Problem
 from planner.validation.case import Row
 from planner.validation.schema import asked_for
 
-ENCODINGS = ("utf-8-sig", "cp1252")
 LONGEST_CELL = 100_000
 LARGEST = 1e18
 
@@ -64,37 +61,6 @@ class Table:
     problems: list[tuple[int, str]] = field(default_factory=list)
 
 
-def open_table(path: Path) -> tuple[Table, IO[str]]:
-    """The table of a file, to be read row by row, and the open file to close afterwards.
-
-    UTF-8 with or without a mark, UTF-16 with one, else Windows-1252. Raises `InputError` where the file is missing,
-    empty, no text, or lacks columns (which are named).
-    """
-    try:
-        start = path.open("rb").read(4)
-    except OSError as error:
-        raise InputError([Problem("unreadable-file", "file", str(path), {"reason": error.strerror})]) from error
-    encoding = "utf-16" if start[:2] in (b"\xff\xfe", b"\xfe\xff") else _encoding(path)
-    stream = path.open(encoding=encoding, errors="replace", newline="")
-    try:
-        return read_table(stream), stream
-    except InputError:
-        stream.close()
-        raise
-
-
-def _encoding(path: Path) -> str:
-    decoder = io.TextIOWrapper(path.open("rb"), encoding=ENCODINGS[0])
-    try:
-        while decoder.read(1 << 20):
-            pass
-    except UnicodeDecodeError:
-        return ENCODINGS[1]
-    finally:
-        decoder.close()
-    return ENCODINGS[0]
-
-
 def read_table(stream: IO[str]) -> Table:
     """The table of an open text. Raises `InputError` where its columns fit no layout."""
     csv.field_size_limit(LONGEST_CELL)
@@ -105,6 +71,14 @@ def read_table(stream: IO[str]) -> Table:
         raise InputError([Problem("empty-table", "file", None)]) from None
     problems: list[tuple[int, str]] = []
     return Table(_layout(header), _rows(reader, header, problems), problems)
+
+
+def table_of(rows: Sequence[Mapping[str, str]]) -> Table:
+    """A table of rows that are in memory already; line 2 is the first."""
+    header = list(rows[0]) if rows else []
+    names = dict(zip(header, asked_for(header), strict=True))
+    found = (Row(line, {names[key]: cell for key, cell in row.items()}) for line, row in enumerate(rows, start=2))
+    return Table(_layout(list(names.values())), found)
 
 
 def _without_nuls(stream: IO[str]) -> Iterator[str]:
