@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from statistics import median
 from typing import Any
 
+from planner.baselines.compare import baseline
 from planner.calibration.families import FAMILY, INVERSE, kinds
 from planner.calibration.residuals import Residual
 from planner.hardware.catalogue import read_rows
@@ -28,16 +29,36 @@ def measured_residuals() -> list[Residual]:
 
 def _residual(each: Comparison) -> Residual:
     error = math.log(each.measured / each.predicted)
+    rule = baseline(each.case, each.quantity)
+    case = each.case
     return Residual(
-        id=each.case.id,
-        source=each.case.source,
-        model=each.case.model,
-        gpu=each.case.gpu,
-        kinds=kinds(each.case.request),
+        id=case.id,
+        source=case.source,
+        url=case.url,
+        date=case.date,
+        domain=case.domain,
+        model=case.model,
+        gpu=case.gpu,
+        gpus=int(case.request.layout.gpus),
+        kinds=kinds(case.request),
         family=FAMILY[each.quantity].value,
-        quality=each.case.quality,
+        quantity=each.quantity.value,
+        quality=case.quality,
+        measured=_digits(each.measured),
+        predicted=_digits(each.predicted),
+        low=_digits(each.low),
+        high=_digits(each.high),
+        status=each.status.value,
         error=round(-error if each.quantity in INVERSE else error, 5),
+        rule=rule.rule if rule else "",
+        ruled=_digits(rule.value) if rule else 0.0,
+        assumed="; ".join(case.assumed),
     )
+
+
+def _digits(value: float) -> float:
+    """Six significant digits: more than any measurement has."""
+    return float(f"{value:.6g}")
 
 
 def summary_of(found: Iterable[Residual]) -> dict[str, Any]:

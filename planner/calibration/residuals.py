@@ -1,12 +1,13 @@
 """What the planner got wrong on the measured rows that it carries, and bands of those errors.
 
-`data/residuals.csv` has one comparison a line: ln(measured / predicted), with the row's source, model and card. It is
-written by `python -m planner calibrate` and read here.
+`data/comparisons.csv` has one comparison a line: what was measured, what was predicted and within which limits, and
+ln(measured / predicted), with the row's source, model and card. `python -m planner calibrate` writes it.
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
+from typing import Any
 
 from planner.hardware.catalogue import gpus, read_rows
 
@@ -19,18 +20,43 @@ ROWS_OF_A_SOURCE = 40
 TAILS = (0.05, 0.95)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Residual:
     """One comparison: `error` is ln(measured / predicted), of the time where a rate was measured."""
 
     id: str
     source: str
+    url: str
+    date: str
+    domain: str
     model: str
     gpu: str
+    gpus: int
     kinds: tuple[str, ...]
     family: str
+    quantity: str
     quality: str
+    measured: float
+    predicted: float
+    low: float
+    high: float
+    status: str
     error: float
+    rule: str  # a public rule that speaks about this, and what it says; empty and 0 where there is none
+    ruled: float
+    assumed: str
+
+    @property
+    def relative(self) -> float:
+        """Predicted over measured, less one."""
+        return self.predicted / self.measured - 1
+
+    @property
+    def covered(self) -> bool:
+        return self.low <= self.measured <= self.high
+
+
+COLUMNS = tuple(field.name for field in fields(Residual))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +71,27 @@ class Band:
     gpus: frozenset[str]
 
 
+_NUMBERS = frozenset({"measured", "predicted", "low", "high", "error", "ruled"})
+
+
 @lru_cache(maxsize=1)
 def residuals() -> tuple[Residual, ...]:
     """The carried comparisons."""
-    return tuple(
-        Residual(
-            id=row["id"],
-            source=row["source"],
-            model=row["model"],
-            gpu=row["gpu"],
-            kinds=tuple(row["kinds"].split("|")),
-            family=row["family"],
-            quality=row["quality"],
-            error=float(row["error"]),
-        )
-        for row in read_rows("residuals.csv")
-    )
+    return tuple(Residual(**{name: _cell(name, row[name]) for name in COLUMNS}) for row in read_rows("comparisons.csv"))
+
+
+def _cell(name: str, text: str) -> Any:
+    if name in _NUMBERS:
+        return float(text)
+    if name == "kinds":
+        return tuple(text.split("|"))
+    return int(text) if name == "gpus" else text
+
+
+def forget() -> None:
+    """Read the file anew: it was written again."""
+    for cached in (residuals, _group, band):
+        cached.cache_clear()
 
 
 @lru_cache(maxsize=512)

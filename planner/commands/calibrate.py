@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from planner.calibration.refit import measured_residuals, summary_of
-from planner.calibration.residuals import Residual
+from planner.calibration.residuals import COLUMNS, Residual, forget
 from planner.commands.tables import open_table
 from planner.hardware.catalogue import DATA
 from planner.validation.run import table_outcomes
 from planner.validation.schema import ALIASES, KEPT, remarks
-
-COLUMNS = ("id", "source", "model", "gpu", "kinds", "family", "quality", "error")
 
 
 def add_to(commands: Any) -> None:
@@ -22,8 +20,8 @@ def add_to(commands: Any) -> None:
     parser = commands.add_parser(
         "calibrate",
         help="measure the planner against its own table of measurements",
-        description="Predicts every measured row that the planner carries and writes the residuals that its intervals "
-        "come from. The same rows give the same files.",
+        description="Predicts every measured row that the planner carries and writes the comparisons that its "
+        "intervals come from. The same rows give the same files.",
     )
     parser.add_argument("--carry", nargs="*", type=Path, default=(), metavar="FILE.csv", help="carry these rows first")
     parser.set_defaults(run=run)
@@ -33,8 +31,11 @@ def run(options: argparse.Namespace) -> int:
     """Refit; returns the exit status."""
     for path in options.carry:
         print(f"wrote {carry(path).name}")
+    _write(measured_residuals())
+    forget()  # the limits come from the errors just written
     found = measured_residuals()
-    _write_residuals(found)
+    _write(found)
+    forget()
     summary = summary_of(found)
     (DATA / "calibration.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     for name, group in summary.items():
@@ -65,10 +66,10 @@ def _short(columns: Sequence[str], cells: Sequence[str]) -> list[str]:
     return [remarks(cell) if column == "remarks" else cell for column, cell in zip(columns, cells, strict=True)]
 
 
-def _write_residuals(found: Sequence[Residual]) -> None:
-    with (DATA / "residuals.csv").open("w", newline="", encoding="utf-8") as out:
+def _write(found: Sequence[Residual]) -> None:
+    with (DATA / "comparisons.csv").open("w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(COLUMNS)
         for each in found:
-            kind = "|".join(each.kinds)
-            writer.writerow((each.id, each.source, each.model, each.gpu, kind, each.family, each.quality, each.error))
+            cells = {name: getattr(each, name) for name in COLUMNS}
+            writer.writerow({**cells, "kinds": "|".join(each.kinds)}.values())

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from planner.calibration.targets import reached
 from planner.commands.tables import outcomes
+from planner.result import InputError, Problem
 from planner.validation.run import Outcome
 from planner.validation.summary import Summary
 
@@ -22,7 +24,8 @@ def add_to(commands: Any) -> None:
         description="Predicts every row of a table of measurements (training, fine-tuning or inference: told apart by "
         "its columns) from the row's own settings, and says how far off the predictions are.",
     )
-    parser.add_argument("file", type=Path, help="a CSV file")
+    parser.add_argument("file", type=Path, nargs="?", help="a CSV file")
+    parser.add_argument("--targets", action="store_true", help="print what was aimed at and reached on carried rows")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--rows", type=Path, metavar="OUT.csv", help="write every row's comparisons here")
     parser.set_defaults(run=run)
@@ -30,6 +33,11 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Validate a file; returns the exit status."""
+    if options.targets:
+        print(targets_text())
+        return 0
+    if options.file is None:
+        raise InputError([Problem("missing-key", "file", None, {"accepted": "FILE.csv or --targets"})])
     summary = Summary()
     found = _counted(outcomes(options.file), summary)
     if options.rows:
@@ -78,6 +86,17 @@ def lines(outcome: Outcome) -> Iterator[tuple[Any, ...]]:
     if outcome.fits is not None and outcome.case.ran is not None:
         ran, fits = ("fits" if value else "does not fit" for value in (outcome.case.ran, outcome.fits))
         yield (outcome.id, "verdict", ran, fits, "", "", "", "", assumed, "")
+
+
+def targets_text() -> str:
+    """The targets and what was reached, as a table; the evidence is of other sources or models than each row's."""
+    lines = [f"{'quantity':<34}{'rows':>6}{'sources':>9}{'median':>9}{'aim':>6}{'p90':>9}{'aim':>6}{'in 90 %':>9}"]
+    for each in reached():
+        aim = each.target
+        middle, tail = f"{each.middle:>9.1%}{aim.middle:>6.0%}", f"{each.tail:>9.1%}{aim.tail:>6.0%}"
+        mark = "met" if each.met else "missed"
+        lines.append(f"{aim.label:<34}{each.rows:>6}{each.sources:>9}{middle}{tail}{each.coverage:>9.0%}  {mark}")
+    return "\n".join(lines)
 
 
 def as_text(summary: Summary) -> str:
