@@ -7,6 +7,7 @@ text = shell.page_text()
 import streamlit as st  # noqa: E402
 
 from pages.ui import state  # noqa: E402
+from pages.ui.launch import oom  # noqa: E402
 from pages.ui.plan import advice, answer, curves, form, impossible, live, working  # noqa: E402
 from planner.estimate import estimate  # noqa: E402
 from planner.plan.checks import problems_of  # noqa: E402
@@ -27,4 +28,5 @@ else:
     working.draw(text, result)
     advice.draw(text, plan)
     curves.draw(text, plan, request, result)
+    oom.draw(text, plan, result)
 state.write(plan)

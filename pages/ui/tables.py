@@ -51,9 +51,9 @@ def change_rows(
     text: Text, changes: Sequence[Change], on_apply: Callable[..., None], *, key: str = "change", **named: Any
 ) -> None:
     """The ranked list; each row's button calls `on_apply(change.id, **named)`."""
-    with st.container(key="gp-changes", gap=None):
+    with st.container(key=f"gp-changes-{key}", gap=None):
         for rank, change in enumerate(changes, start=1):
-            with st.container(key=f"gp-change-{rank}", horizontal=True, vertical_alignment="center", wrap=False):
+            with st.container(key=f"gp-change-{key}-{rank}", horizontal=True, vertical_alignment="center", wrap=False):
                 st.html(_change_html(text, rank, change))
                 st.button(
                     text.t("Apply"),

@@ -26,6 +26,7 @@ _PROBLEMS = {
     "longer-than-positions": "{field} {value:,} is longer than the model's table of {positions:,} positions",
     "unknown-framework": "{field} {value!r} is not known; choose one of: {known}",
     "framework-not-for-plan": "{value} cannot run this plan; able: {able}",
+    "text-too-long": "the text is too long or too large to read",
     "nothing-pasted": "the text is empty",
     "not-recognised": "nothing in the text is recognised; known: {known}",
     "not-yaml": "this is not valid YAML: {reason}",

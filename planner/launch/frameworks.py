@@ -33,11 +33,11 @@ from planner.result import InputError, Notice, Problem
 FRAMEWORKS: Mapping[str, Framework] = {
     framework.id: framework
     for framework in (
-        torch_fsdp.FRAMEWORK,
-        unsloth.FRAMEWORK,
         hugging_face.FRAMEWORK,
         accelerate.FRAMEWORK,
         deepspeed.FRAMEWORK,
+        torch_fsdp.FRAMEWORK,
+        unsloth.FRAMEWORK,
         megatron.FRAMEWORK,
         torchtitan.FRAMEWORK,
         axolotl.FRAMEWORK,
@@ -49,7 +49,7 @@ FRAMEWORKS: Mapping[str, Framework] = {
         ollama.FRAMEWORK,
     )
 }
-"""Every framework by its stable id. The first that recognises a text reads it."""
+"""Every framework by its stable id, in the order in which they are offered."""
 
 _ENGINES = {"vllm": "vllm", "sglang": "sglang", "tensorrt-llm": "tensorrt-llm", "llama.cpp": "llama.cpp"}
 
@@ -136,7 +136,8 @@ def read(*texts: str) -> Reading:
 
 
 def _recognised(options: Options) -> Framework | None:
-    return next((framework for framework in FRAMEWORKS.values() if framework.recognise(options)), None)
+    by_special = sorted(FRAMEWORKS.values(), key=lambda framework: framework.general)
+    return next((framework for framework in by_special if framework.recognise(options)), None)
 
 
 def _unread(framework: Framework, options: Options) -> list[Unread]:

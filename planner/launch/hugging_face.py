@@ -353,4 +353,5 @@ FRAMEWORK = Framework(
     read=read,
     defaults={"micro_batch_size": 8, "optimizer": "adamw-fused", "recompute": "none", "sharding": "none", "workers": 0},
     harmless=trainer_names.HARMLESS,
+    general=True,
 )

@@ -37,7 +37,7 @@ def fail(code: str, value: Any = None, **parameters: Any) -> InputError:
 def options_of(text: str) -> tuple[Options, ...]:
     """The documents in a pasted text. Raises `InputError` where it is too long, or is nothing that can be read."""
     if len(text) > LONGEST:
-        raise fail("too-large", len(text), limit=LONGEST)
+        raise fail("text-too-long", len(text), limit=LONGEST)
     text = text.replace("\r\n", "\n").replace("\u00a0", " ").strip("\ufeff\n")
     if not text.strip():
         raise fail("nothing-pasted")
@@ -58,7 +58,7 @@ def options_of(text: str) -> tuple[Options, ...]:
 def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
     flat = flatten(value)
     if len(flat) > MOST_NODES:
-        raise fail("too-large", len(flat), limit=MOST_NODES)
+        raise fail("text-too-long", len(flat), limit=MOST_NODES)
     return flat
 
 
@@ -78,7 +78,7 @@ def _yaml(text: str) -> tuple[Options, ...]:
             nodes += isinstance(event, yaml.NodeEvent)
             aliases += isinstance(event, yaml.AliasEvent)
             if depth > DEEPEST or nodes > MOST_NODES or aliases > MOST_ALIASES:
-                raise fail("too-deep" if depth > DEEPEST else "too-large", None, limit=DEEPEST)
+                raise fail("too-deep" if depth > DEEPEST else "text-too-long", None, limit=DEEPEST)
         documents = list(yaml.safe_load_all(text))
     except (yaml.YAMLError, RecursionError, ValueError, TypeError) as error:
         if isinstance(error, InputError):
@@ -120,7 +120,7 @@ def _python(text: str) -> Options:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise fail("not-python", None, reason=str(error)[:200]) from error
     if len(values) > MOST_NODES:
-        raise fail("too-large", len(values), limit=MOST_NODES)
+        raise fail("text-too-long", len(values), limit=MOST_NODES)
     constants = {name: value for name, value in values.items() if name.isidentifier()}
     for name, value in values.items():  # arguments given by the name of a constant
         if isinstance(value, _Name):
@@ -183,7 +183,7 @@ def _shell(text: str) -> Options:
     while queue:
         steps += 1
         if steps > 4 * MOST_NODES:
-            raise fail("too-large", steps, limit=MOST_NODES)
+            raise fail("text-too-long", steps, limit=MOST_NODES)
         token = _put_in(queue.pop(), variables).strip("()").rstrip(";")
         assigned = _ASSIGNMENT.match(token)
         if assigned and not last:

@@ -78,4 +78,5 @@ class Framework:
     harmless: frozenset[str] = frozenset()  # options that change neither memory nor speed
     adapters: bool = True  # knows LoRA and its kin
     decoders_only: bool = False
+    general: bool = False  # shares its names with others, and is recognised after them
     companion: bool = False  # configures another framework's run: read after the others, and overrides them

@@ -16,10 +16,10 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 def read(text: str) -> Report:
     """What the text says about memory; an engine's parts beside PyTorch's error where it has both.
 
-    Raises `InputError`: too-large, nothing-pasted, no-memory-in-log.
+    Raises `InputError`: text-too-long, nothing-pasted, no-memory-in-log.
     """
     if len(text) > LONGEST:
-        raise InputError([Problem("too-large", "text", len(text), {"limit": LONGEST})])
+        raise InputError([Problem("text-too-long", "text", len(text), {"limit": LONGEST})])
     text = _COLOURS.sub("", text.replace("\r\n", "\n"))
     if not text.strip():
         raise InputError([Problem("nothing-pasted", "text")])

@@ -167,5 +167,33 @@ PROBLEMS: dict[str, Sentence] = {
     "method-needs-layers": lambda text, q: text.t(
         "This image model is known by its totals only; choose to train all its parameters."
     ),
+    "unknown-framework": lambda text, q: text.t(
+        "“{value}” is not known. Known: {known}.", value=str(q["value"]), known=listed(text, q["known"], 20)
+    ),
+    "framework-not-for-plan": lambda text, q: text.t(
+        "{value} cannot run this plan. Able: {able}.", value=str(q["value"]), able=listed(text, q["able"], 20)
+    ),
+    "text-too-long": lambda text, q: text.t("This text is too long or too large to read. Paste only what matters."),
+    "too-deep": lambda text, q: text.t(
+        "{field}: nested more than {limit} levels deep.", field=q["field"], limit=q["limit"]
+    ),
+    "not-json": lambda text, q: text.t(
+        "This is not valid JSON: line {line}, column {column}.", line=q["line"], column=q["column"]
+    ),
+    "not-utf8": lambda text, q: text.t("{field}: this is not UTF-8 text.", field=q["field"]),
+    "duplicate-key": lambda text, q: text.t("“{value}” is there twice. Keep one.", value=str(q["value"])),
+    "non-finite-number": lambda text, q: text.t("“{value}” is not a finite number.", value=str(q["value"])),
+    "nothing-pasted": lambda text, q: text.t("There is no text. Paste something."),
+    "not-recognised": lambda text, q: text.t(
+        "No framework's options are recognised in this text. Known: {known}.", known=listed(text, q["known"], 20)
+    ),
+    "not-yaml": lambda text, q: text.t("This is not valid YAML: {reason}.", reason=str(q["reason"])),
+    "not-toml": lambda text, q: text.t("This is not valid TOML: {reason}.", reason=str(q["reason"])),
+    "not-python": lambda text, q: text.t("This is not valid Python: {reason}.", reason=str(q["reason"])),
+    "not-a-command": lambda text, q: text.t("This is not a valid command line: {reason}.", reason=str(q["reason"])),
+    "not-a-configuration": lambda text, q: text.t("There are no options in this text."),
+    "no-memory-in-log": lambda text, q: text.t(
+        "This text says nothing about GPU memory. Paste the whole error, or the engine's log from its start."
+    ),
     "cannot-read-file": lambda text, q: text.t("The file could not be read: {reason}.", reason=str(q["reason"])),
 }

@@ -206,7 +206,7 @@ def test_rows_put_the_plan_beside_the_log():
 
 
 @pytest.mark.parametrize(
-    ("text", "code"), [("", "nothing-pasted"), ("all is well", "no-memory-in-log"), ("x" * (LONGEST + 1), "too-large")]
+    ("text", "code"), [("", "nothing-pasted"), ("all is well", "no-memory-in-log"), ("x" * (LONGEST + 1), "text-too-long")]
 )
 def test_bad_texts_are_refused_in_words(text, code):
     with pytest.raises(InputError) as caught:
