@@ -1,10 +1,12 @@
 """Money and energy: price per GPU-hour times time, power times time. In US dollars, seconds and joules."""
 
+from dataclasses import dataclass
+
 from planner.hardware.prices import cheapest
 from planner.numeric import Number, is_array, maximum
 from planner.result import Cost, Speed
 from planner.throughput import constants
-from planner.units import HOUR, MEGA
+from planner.units import HOUR, KILOWATT_HOUR, MEGA, YEAR
 from planner.workload import Request, Training
 
 BUSY_POWER = 0.95
@@ -77,3 +79,39 @@ def _seconds_to_finish(request: Request, speed: Speed) -> Number | None:
     else:
         asked, rate = request.total_tokens, speed.tokens_per_second
     return None if asked is None else asked / maximum(rate, 1e-12)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ownership:
+    """What a GPU of one's own costs: bought once, written off over the hours that it works, and fed with power."""
+
+    purchase_price: Number  # US dollars for one GPU, with its share of the machine around it
+    years: Number = 4.0  # of use until it is written off
+    utilisation: Number = 0.6  # share of these years that it works
+    power_price: Number = 0.15  # US dollars per kWh
+    pue: Number = 1.2  # power usage effectiveness: the room's energy over the machines'
+
+
+def owned_hour_price(owned: Ownership, watts: Number | None) -> Number:
+    """US dollars for one working hour of one GPU that draws `watts`.
+
+    purchase / (years x utilisation) + power x PUE x price of energy. Hours without work carry no energy here: they are
+    in the utilisation. Where the power is unknown (None), energy is left out.
+    """
+    amortised = owned.purchase_price / (owned.years * YEAR / HOUR * owned.utilisation)
+    if watts is None:
+        return amortised
+    return amortised + watts * HOUR / KILOWATT_HOUR * owned.pue * owned.power_price
+
+
+def facility_joules(joules: Number, pue: Number) -> Number:
+    """Energy drawn from the grid for `joules` used by GPUs: cooling and conversion included, hosts not.
+
+    PUE is defined by ISO/IEC 30134-2 over all machines of a room; the host's own share is not known for each card.
+    """
+    return joules * pue
+
+
+def carbon_grams(joules: Number, grams_per_kwh: Number) -> Number:
+    """Grams of CO2 equivalent of energy drawn from a grid."""
+    return joules / KILOWATT_HOUR * grams_per_kwh

@@ -15,3 +15,6 @@ PETA = 10**15
 
 HOUR = 3600.0
 DAY = 24 * HOUR
+YEAR = 365.25 * DAY
+KILOWATT_HOUR = 1000 * HOUR
+"""Joules."""

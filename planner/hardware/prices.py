@@ -1,12 +1,33 @@
 """Dated offers of cloud providers, in US dollars. A snapshot, not a quotation: each says when and where it was read."""
 
+import datetime
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 from typing import Literal
 
 from planner.hardware.catalogue import read_rows
 
 Pricing = Literal["on_demand", "spot"]
+
+STALE_DAYS = 90
+"""A price older than this may no longer hold: cloud prices of GPUs move several times a year."""
+
+
+class Age(StrEnum):
+    """How far a price can be trusted to hold."""
+
+    RECENT = "recent"
+    STALE = "stale"
+    UNDATED = "undated"
+
+
+def age(as_of: str | None, today: datetime.date) -> Age:
+    """The age of a price read on `as_of` (YYYY-MM-DD; None: the source gives no date)."""
+    if as_of is None:
+        return Age.UNDATED
+    days = (today - datetime.date.fromisoformat(as_of)).days
+    return Age.STALE if days > STALE_DAYS else Age.RECENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -126,14 +126,19 @@ def _computes(gpu: Gpu, dtype: str) -> bool:
     return dtype in gpu.peaks or dtype in ("fp32", "fp16") or not gpu.peaks
 
 
+def trains_in(gpu: Gpu, precision: str) -> bool:
+    """Whether a GPU has the arithmetic of a training precision."""
+    return _computes(gpu, compute_dtype(TrainingPrecision(precision)))
+
+
 def _precision_exists(plan: Plan) -> list[Problem]:
     """A precision that the GPU has no arithmetic for is refused, not emulated."""
     if plan.values["task"] == "serve":
         return []
     gpu, precision = hardware.gpu(plan.values["gpu"]), plan.values["precision"]
-    dtype = compute_dtype(TrainingPrecision(precision))
-    if _computes(gpu, dtype):
+    if trains_in(gpu, precision):
         return []
+    dtype = compute_dtype(TrainingPrecision(precision))
     return [Problem("precision-not-on-gpu", "precision", precision, {"gpu": gpu.name, "dtype": dtype})]
 
 

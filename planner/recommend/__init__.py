@@ -1,0 +1,1 @@
+"""Which hardware: a plan's work on every accelerator, in several numbers, from every offer."""
