@@ -60,8 +60,8 @@ def charges(gpu_id: str, gpus: Number, watts_per_gpu: Number | None, wishes: Wis
         return found
     each = np.broadcast_to(owned_hour_price(wishes.ownership(owned), watts_per_gpu), np.shape(gpus))
     for place, count in enumerate(gpus):
-        rented, own = found[place], float(each[place]) * float(count)
-        if count <= owned.count and (rented is None or own <= rented.per_hour):
+        other, own = found[place], float(each[place]) * float(count)
+        if count <= owned.count and (other is None or own <= other.per_hour):
             found[place] = Charge(kind="owned", per_hour=own)
     return found
 
