@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from pages.ui import labels
-from pages.ui.learn import names, state
+from pages.ui.learn import names, numbers, state
 from pages.ui.learn.lesson import Control, Lesson, Values
 from pages.ui.text import Text
 from planner.hardware import catalogue
@@ -32,7 +32,7 @@ def option(text: Text, control: Control, value: Any) -> str:
     if isinstance(value, bool):
         return text.p("option", "on") if value else text.p("option", "off")
     if isinstance(value, int | float):
-        return text.number(value)
+        return numbers.scientific(text, value)
     if control.id == "gpu":
         return text.isolate(catalogue.gpu(value).name)
     if control.id == "model":

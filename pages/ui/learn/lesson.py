@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from pages.ui.learn import numbers
 from pages.ui.tables import Column
 from pages.ui.text import Text
 from planner.estimate import estimate
@@ -42,6 +43,8 @@ class Fact:
 
     def shown(self, text: Text) -> str:
         """The number in the reader's language."""
+        if self.kind == "scientific":
+            return numbers.scientific(text, self.value)
         shown: str = getattr(text, self.kind)(self.value, **self.options)
         return shown
 
@@ -109,6 +112,7 @@ class Lesson:
     terms: Callable[[Stage], Sequence[Term]]
     task: Task
     case: Case
+    changes: Callable[[Values], Values] = lambda values: {}  # what the lesson's own controls do to the plan
 
     def defaults(self) -> dict[str, Any]:
         """The controls' values at the start."""
@@ -117,8 +121,8 @@ class Lesson:
     def stage(self, values: Values) -> Stage:
         """The lesson's plan under the controls' values."""
         fields = {control.id for control in self.controls if control.in_plan}
-        plan = resolve({**self.base, **{key: value for key, value in values.items() if key in fields}})
-        return Stage(plan, values)
+        chosen = {key: value for key, value in values.items() if key in fields}
+        return Stage(resolve({**self.base, **chosen, **self.changes(values)}), values)
 
     def numbers(self, text: Text) -> dict[str, str]:
         """Every number of the lesson's text, by its placeholder."""

@@ -19,12 +19,32 @@ def option(text: Text, control_id: str, value: Any) -> str:
 
 @lru_cache
 def _controls(text: Text) -> dict[str, str]:
-    return {}
+    return {
+        "use": text.t("Use"),
+        "format": text.t("Format"),
+        "value": text.t("Number to store"),
+        "loss_scale": text.t("Loss scale"),
+        "layout": text.t("Layout"),
+    }
 
 
 @lru_cache
 def _options(text: Text) -> dict[tuple[str, Any], str]:
-    return {}
+    return {
+        ("use", "train"): text.t("Training from scratch, mixed precision"),
+        ("use", "full"): text.t("Fine-tuning all parameters, bf16"),
+        ("use", "lora"): text.t("Fine-tuning with LoRA"),
+        ("use", "qlora"): text.t("Fine-tuning with QLoRA, four bits"),
+        ("use", "serve"): text.t("Serving in bf16"),
+        ("use", "serve4"): text.t("Serving in four bits"),
+        ("layout", "ddp"): text.t("Data parallel: full copies (DDP)"),
+        ("layout", "zero1"): text.t("ZeRO-1: optimizer states divided"),
+        ("layout", "zero2"): text.t("ZeRO-2: gradients too"),
+        ("layout", "fsdp"): text.t("ZeRO-3, FSDP: weights too"),
+        ("layout", "tensor"): text.t("Tensor parallel: each layer cut"),
+        ("layout", "pipeline"): text.t("Pipeline parallel: layers dealt out"),
+        ("layout", "expert"): text.t("Expert parallel: experts dealt out"),
+    }
 
 
 def heading(text: Text, kind: str) -> str:
@@ -58,3 +78,41 @@ def verdict(text: Text, one: Verdict) -> str:
         Verdict.LOW: text.t("Too low."),
         Verdict.UNREADABLE: text.t("Please type a number, with its unit if you like."),
     }[one]
+
+
+def trick(text: Text, trick_id: str) -> str:
+    """A way to save memory."""
+    return {
+        "none": text.t("Nothing saved"),
+        "fused-loss": text.t("Fused loss"),
+        "recompute": text.t("Recomputation"),
+        "8bit": text.t("8-bit optimizer"),
+        "offload": text.t("Optimizer states on the host"),
+        "lora": text.t("LoRA"),
+        "three": text.t("Recomputation, 8-bit, fused loss"),
+        "qlora": text.t("QLoRA, recomputation, fused loss"),
+    }[trick_id]
+
+
+def states(text: Text) -> tuple[str, str, str]:
+    """The three kinds of training state."""
+    return text.t("Weights"), text.t("Gradients"), text.t("Optimizer states")
+
+
+def layout(text: Text, layout_id: str) -> str:
+    """What each GPU keeps in a layout, and what moves."""
+    return {
+        "ddp": text.t("Every GPU keeps everything. Gradients are summed over all GPUs in each step."),
+        "zero1": text.t(
+            "Optimizer states are divided. Each GPU updates its part of the weights and sends it to the others."
+        ),
+        "zero2": text.t("Optimizer states and gradients are divided. Sums go only to the GPU that keeps them."),
+        "fsdp": text.t(
+            "Everything is divided. Layer by layer the missing weights are gathered, used, and dropped again."
+        ),
+        "tensor": text.t("Each layer is cut into columns. All GPUs compute it together and sum their partial results."),
+        "pipeline": text.t("Each GPU keeps some of the layers. Activations travel from one GPU to the next."),
+        "expert": text.t(
+            "Attention is copied, experts are divided. In each layer tokens travel to their experts and back."
+        ),
+    }[layout_id]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from html import escape
+from itertools import groupby
 
 import streamlit as st
 
@@ -59,23 +60,28 @@ def _draw_figure(text: Text, lesson: Lesson) -> None:
 
 
 def draw_drawings(text: Text, drawings: Sequence[Drawing]) -> None:
-    """The pieces of a figure, charts beside each other where there are two."""
-    html = "".join(piece for piece in drawings if isinstance(piece, str))
-    if html:
-        st.html(html)
-    found = [piece for piece in drawings if isinstance(piece, Chart)]
-    for column, chart in zip(st.columns(len(found)) if found else [], found, strict=True):
-        with column:
-            charts.draw(
-                text,
-                chart.figure,
-                title=chart.title,
-                alt=chart.alt,
-                columns=chart.columns,
-                rows=chart.rows,
-                key=f"learn-{chart.id}",
-                source=chart.note,
-            )
+    """The pieces of a figure in order; charts that follow each other stand side by side."""
+    for is_chart, group in groupby(drawings, lambda piece: isinstance(piece, Chart)):
+        pieces = list(group)
+        if not is_chart:
+            st.html("".join(str(piece) for piece in pieces))
+            continue
+        for column, chart in zip(st.columns(len(pieces)), pieces, strict=True):
+            with column:
+                _draw_chart(text, chart)
+
+
+def _draw_chart(text: Text, chart: Chart) -> None:
+    charts.draw(
+        text,
+        chart.figure,
+        title=chart.title,
+        alt=chart.alt,
+        columns=chart.columns,
+        rows=chart.rows,
+        key=f"learn-{chart.id}",
+        source=chart.note,
+    )
 
 
 def _draw_plan_link(text: Text, stage: Stage) -> None:
