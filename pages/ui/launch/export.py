@@ -7,6 +7,7 @@ from html import escape
 import streamlit as st
 
 from pages.ui import words
+from pages.ui.headline import copy_button_html
 from pages.ui.text import Text
 from pages.ui.words import launch as launch_words
 from planner.launch.frameworks import FRAMEWORKS, export, frameworks_for
@@ -14,8 +15,6 @@ from planner.launch.types import Launch
 from planner.launch.wrappers import WRAPPERS
 from planner.plan.plan import Plan
 from planner.result import InputError
-
-_LANGUAGES = {"dockerfile": "docker"}
 
 
 def draw_export(text: Text, plan: Plan) -> None:
@@ -41,8 +40,7 @@ def draw_export(text: Text, plan: Plan) -> None:
 def _draw(text: Text, launch: Launch) -> None:
     for notice in launch.notes:
         st.warning(launch_words.note(text, notice))
-    st.markdown(f"**{text.t('Run')}**")
-    st.code(launch.command, language="bash", wrap_lines=True)
+    st.html(_code_html(text, text.t("Run"), launch.command))
     source = FRAMEWORKS[launch.framework].source
     names = text.t("Option names are those of {version}: {source}.", version=launch.version, source=source)
     st.html(f'<p class="gp-note">{escape(names)}</p>')
@@ -55,9 +53,17 @@ def _draw(text: Text, launch: Launch) -> None:
             key="launch-files",
             on_click="ignore",
         )
-    for file in launch.files:
-        st.markdown(f"**{text.isolate(file.name)}**")
-        st.code(file.text, language=_LANGUAGES.get(file.language, file.language), wrap_lines=True)
+    st.html("".join(_code_html(text, file.name, file.text) for file in launch.files))
+
+
+def _code_html(text: Text, title: str, code: str) -> str:
+    """A text to copy: reachable by keyboard, left to right in every language."""
+    copy = copy_button_html(text.t("Copy"), code)
+    return (
+        f'<div class="gp-code-head"><h3>{escape(text.isolate(title))}</h3>{copy}</div>'
+        f'<pre class="gp-code" dir="ltr" tabindex="0" role="region" aria-label="{escape(title, quote=True)}">'
+        f"<code>{escape(code)}</code></pre>"
+    )
 
 
 def archive(launch: Launch) -> bytes:
