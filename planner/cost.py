@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from planner.hardware.prices import cheapest
 from planner.numeric import Number, is_array, maximum
 from planner.result import Cost, Speed
@@ -75,10 +77,10 @@ def cost(request: Request, speed: Speed | None) -> Cost:
 
 def _seconds_to_finish(request: Request, speed: Speed) -> Number | None:
     if isinstance(request, Training):
-        asked, rate = request.total_samples, speed.samples_per_second
-    else:
-        asked, rate = request.total_tokens, speed.tokens_per_second
-    return None if asked is None else asked / maximum(rate, 1e-12)
+        if request.total_samples is None:
+            return None
+        return np.ceil(request.total_samples / request.global_batch_size) * speed.seconds  # steps are whole
+    return None if request.total_tokens is None else request.total_tokens / maximum(speed.tokens_per_second, 1e-12)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,8 +28,9 @@ SAME_PEAK = {"fp16": "bf16", "bf16": "fp16"}
 
 CPU_ARCHITECTURE = "CPU"
 """Architecture of a processor that is used as a device."""
-CPU_SHARE = 0.6
-"""Share of a processor's SIMD peak that large products reach (oneDNN, BLIS: 0.5-0.8; clocks fall under wide SIMD)."""
+CPU_SHARE = 0.3
+"""Share of a processor's SIMD peak that a whole program reaches: large products alone reach 0.5 to 0.8 (oneDNN, BLIS),
+clocks fall under wide SIMD, and threads wait for each other. Assumed; nothing here has checked it."""
 FALLBACK = {"fp16": "fp32", "bf16": "fp32", "tf32": "fp32"}
 """Where a 16-bit or TF32 product runs on a card without units for it."""
 
@@ -127,7 +128,7 @@ def attainable_flops(gpu: Gpu, dtype: str) -> Attained:
     dtype = executed_dtype(gpu, dtype)
     peak = gpu.peaks[dtype]
     if gpu.architecture == CPU_ARCHITECTURE:
-        return Attained(CPU_SHARE * peak, Status.EXTRAPOLATED, "share of SIMD peak reached by oneDNN and BLIS")
+        return Attained(CPU_SHARE * peak, Status.EXTRAPOLATED, "assumed share of SIMD peak")
     shares = _flops_shares()
     if own := shares.get((gpu.id, dtype)):
         return Attained(own.value * peak, Status.MEASURED, own.source)

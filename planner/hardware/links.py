@@ -10,6 +10,7 @@ from typing import Literal
 
 from planner.hardware.catalogue import read_rows
 from planner.hardware.types import Cluster, Gpu, Link
+from planner.numeric import minimum
 from planner.result import InputError, Problem
 from planner.units import GIGA
 
@@ -44,6 +45,7 @@ def _link(row: dict[str, str]) -> Link:
         bandwidth=float(row["bandwidth_gbs"]) * GIGA,
         latency=float(row["latency_us"]) * MICROSECOND,
         collective_bandwidth=float(collective) * GIGA if collective else None,
+        per_node=row["per_node"] == "yes",
         source=row["source"],
     )
 
@@ -108,7 +110,19 @@ def cluster_links(cluster: Cluster) -> tuple[Link, Link]:
     intra = cluster.intra_node or intra_node_link(cluster.gpu)
     datacentre = "HBM" in cluster.gpu.memory_type
     inter = cluster.inter_node or links()[DEFAULT_NETWORK if datacentre else CONSUMER_NETWORK]
-    return intra, inter
+    return intra, _shared(inter, cluster) if inter.per_node else inter
+
+
+def _shared(link: Link, cluster: Cluster) -> Link:
+    """One GPU's share of a port that its node's GPUs have together."""
+    sharers = minimum(cluster.gpus, cluster.gpus_per_node)
+    collective = link.collective_bandwidth
+    return replace(
+        link,
+        bandwidth=link.bandwidth / sharers,
+        collective_bandwidth=None if collective is None else collective / sharers,
+        per_node=False,
+    )
 
 
 def host_bandwidth(gpu: Gpu, pinned: bool = True) -> float:

@@ -37,6 +37,7 @@ class Gpu:
     sources: tuple[str, ...] = ()
     confidence: str = ""
     value_basis: str = ""
+    as_of: str | None = None  # when the sources were read
     note: str = ""
     unified_memory: bool = False  # shares the host's memory (Apple, GB10, Jetson, APUs)
 
@@ -57,6 +58,7 @@ class Link:
     bandwidth: float
     latency: float
     collective_bandwidth: float | None = None
+    per_node: bool = False  # one port that a node's GPUs share: bandwidths are then of the node
     source: str = ""
 
 

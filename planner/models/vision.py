@@ -71,7 +71,7 @@ def vision_model(id: str) -> ModelSpec:
     origin = vision_sources()[source]
     return ModelSpec(
         id=id,
-        name=f"{plain} ({size} px)",
+        name=plain,
         model_type="timm",
         task=ModelTask.VISION,
         family=word.group() if word else plain,

@@ -57,6 +57,13 @@ HOST_FORWARD = 0.45e-3
 token over 28-32 layers includes sampling and cache handling, about a quarter of it."""
 HOST_BACKWARD = 0.4e-3
 """The same for backward: autograd's C++ engine issues about twice the kernels at half the cost."""
+HOST_ADAPTER = 0.1e-3
+"""CPU seconds that one adapted matrix adds to a pass in eager PyTorch: two small products, a dropout, a scale, a sum
+and casts, issued from peft's Python module. Bounds: 0.05 to 0.15 ms (five to seven kernels)."""
+HOST_IMAGE = (3.5e-3, 3.0e-3)
+"""CPU seconds to issue an image network's forward and backward pass in eager PyTorch: about 170 operations (ResNet-50:
+convolutions, norms, activations, sums) at 20 us, backward at half the cost for twice the kernels. Networks differ by
+their number of operations, which the tables do not tell: right within a factor of three."""
 HOST_COMPILED = 0.25
 """torch.compile's share of those: one call per fused graph region."""
 HOST_SHARDED = 0.15e-3

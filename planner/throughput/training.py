@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from planner.models.spec import ModelTask, StackKind
 from planner.numeric import Number, maximum
 from planner.result import InputError, Speed, Term
-from planner.throughput import terms
+from planner.throughput import constants, terms
 from planner.throughput.bound import bound_of
 from planner.throughput.communication import shard_ranks
 from planner.throughput.gradients import Traffic, data_parallel_traffic
@@ -170,7 +170,7 @@ def _micro_batch(request: Training, on: Machine, sizes: Widths) -> _Micro:
             traffic=Traffic(0.0, 0.0),
             forward=passes.forward,
             backward=backward,
-            host=0.0,
+            host=sum(constants.HOST_IMAGE) * (constants.HOST_COMPILED if request.compiled else 1.0),
         )
     parts = [_stack_micro(request, on, sizes, *stack) for stack in _stacks(request, sequence_tokens(request))]
     head, loss = _head(request, on)

@@ -25,7 +25,7 @@ def test_price_follows_time():
     speed = training_speed(REQUEST)
     bill = cost(REQUEST, speed)
     assert bill.price_per_hour == 8.0
-    assert bill.seconds_to_finish == pytest.approx(90 * 1_281_167 / speed.samples_per_second)
+    assert bill.seconds_to_finish == pytest.approx(90 * 1_281_167 / speed.samples_per_second, rel=1e-4)
     assert bill.price_to_finish == pytest.approx(8.0 * bill.seconds_to_finish / 3600)
     assert (bill.price_source, bill.price_date) == ("mine", "2026-11-01")
 
@@ -53,11 +53,17 @@ def test_what_is_unknown_stays_unknown():
 
 
 def test_arrays():
-    speed = training_speed(replace(REQUEST, micro_batch_size=np.array([64, 256])))
-    bill = cost(REQUEST, speed)
+    request = replace(REQUEST, micro_batch_size=np.array([64, 256]))
+    bill = cost(request, training_speed(request))
     assert bill.price_to_finish.shape == (2,)
     assert bill.price_to_finish[0] > bill.price_to_finish[1]
 
 
 def test_images_have_no_price_per_token():
     assert cost(REQUEST, training_speed(REQUEST)).price_per_million_tokens is None
+
+
+def test_steps_are_whole():
+    request = replace(REQUEST, total_samples=1)
+    speed = training_speed(request)
+    assert cost(request, speed).seconds_to_finish == pytest.approx(speed.seconds)
