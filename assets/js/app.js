@@ -8,6 +8,13 @@ window.dispatchEvent(new Event("languagechange"));
 window.gpFacts = facts;
 if (!window.gpReady) {
   window.gpReady = true;
+  // Dialogs and popovers stand outside the element whose colour scheme Streamlit sets.
+  var app = document.querySelector(".stApp");
+  var scheme = function () {
+    root.style.colorScheme = app ? getComputedStyle(app).colorScheme : "";
+  };
+  scheme();
+  if (app) new MutationObserver(scheme).observe(app, { attributes: true, attributeFilter: ["class"] });
   var copy = function (text) {
     if (navigator.clipboard && window.isSecureContext) return navigator.clipboard.writeText(text);
     var area = document.createElement("textarea"); // plain http on a local network has no clipboard interface

@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.ui import labels, state, words
 from pages.ui.headline import fits_sentence
+from pages.ui.launch.lists import list_html, title_html
 from pages.ui.tables import Column, table_html
 from pages.ui.text import Text
 from pages.ui.words import launch as launch_words
@@ -47,7 +48,7 @@ def draw_import(text: Text, plan: Plan) -> None:
 def _draw(text: Text, plan: Plan, reading: Reading) -> None:
     known = text.join([text.isolate(FRAMEWORKS[name].name) for name in reading.frameworks])
     imported = onto(plan, reading)
-    st.markdown(f"**{text.t('Read as {framework}', framework=known)}**")
+    st.html(title_html(text.t("Read as {framework}", framework=known)))
     _verdict(text, imported)
     if st.button(text.t("Use as the plan"), key="import-apply", type="primary"):
         state.replace(imported.chosen)
@@ -57,12 +58,10 @@ def _draw(text: Text, plan: Plan, reading: Reading) -> None:
     ]
     columns = [Column(id="field", label=text.t("Input")), Column(id="value", label=text.t("Value"))]
     st.html(table_html(text, columns, rows, caption=text.t("What it means")))
-    if reading.unread:
-        st.markdown(f"**{text.t('Not read')}**")
-        st.markdown("\n".join(f"- {_escaped(launch_words.unread(text, one))}" for one in reading.unread))
-    if reading.assumptions:
-        st.markdown(f"**{text.t('Assumed')}**")
-        st.markdown("\n".join(f"- {_escaped(launch_words.assumption(text, one))}" for one in reading.assumptions))
+    unread = [launch_words.unread(text, one) for one in reading.unread]
+    assumed = [launch_words.assumption(text, one) for one in reading.assumptions]
+    if unread or assumed:
+        st.html(list_html(unread, text.t("Not read")) + list_html(assumed, text.t("Assumed")))
 
 
 def _verdict(text: Text, imported: Plan) -> None:
@@ -86,8 +85,3 @@ def _shown(text: Text, field_id: str, reading: Reading) -> str:
     if isinstance(value, str):
         return labels.choice(text, field_id, value)
     return text.number(value)
-
-
-def _escaped(sentence: str) -> str:
-    """Pasted words shown as words, not as Markdown."""
-    return "".join(f"\\{letter}" if letter in "\\`*_{}[]<>#|$~:" else letter for letter in sentence)

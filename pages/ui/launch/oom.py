@@ -6,11 +6,12 @@ import streamlit as st
 
 from pages.ui import state, tables, words
 from pages.ui.headline import Verdict
+from pages.ui.launch.lists import list_html, title_html
 from pages.ui.tables import Column, table_html
 from pages.ui.text import Text
 from pages.ui.words import oom as oom_words
 from planner.advice.advise import Suggestion
-from planner.oom.compare import Comparison, Row, compare
+from planner.oom.compare import Row, compare
 from planner.oom.read import read
 from planner.plan.plan import Plan
 from planner.result import Estimate, InputError
@@ -43,7 +44,7 @@ def _draw(text: Text, plan: Plan, result: Estimate) -> None:
         for problem in error.problems:
             st.error(words.problem(text, problem))
         return
-    _findings(text, comparison)
+    st.html(list_html(oom_words.finding(text, notice) for notice in comparison.findings))
     rows = [_row(text, row) for row in comparison.rows]
     columns = [
         Column(id="what", label=text.t("Memory")),
@@ -52,14 +53,10 @@ def _draw(text: Text, plan: Plan, result: Estimate) -> None:
     ]
     st.html(table_html(text, columns, rows, caption=text.t("The log beside the plan")))
     if comparison.changes:
-        st.markdown(f"**{text.t('What to change first')}**")
+        st.html(title_html(text.t("What to change first")))
         by_id = {change.id: change for change in comparison.changes[:_SHOWN]}
         shown = [_change(text, one) for one in by_id.values()]
         tables.change_rows(text, shown, lambda id: state.change(_sets(by_id[id])), key="oom-change")
-
-
-def _findings(text: Text, comparison: Comparison) -> None:
-    st.markdown("\n".join(f"- {oom_words.finding(text, notice)}" for notice in comparison.findings))
 
 
 def _row(text: Text, row: Row) -> tuple[str, str, str]:
