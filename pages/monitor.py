@@ -4,12 +4,11 @@ from pages.ui import shell
 
 text = shell.page_text()
 
-import streamlit as st  # noqa: E402
-
 from pages.ui.monitor import source, view  # noqa: E402
+from pages.ui.monitor.note import page_title, style  # noqa: E402
 
-st.html(shell.ROOT / "assets" / "css" / "monitor.css")
-st.html(f'<h1 class="gp-page-title">{text.t("Monitor: GPUs as they are")}</h1>')
+style()
+page_title(text.t("Monitor: GPUs as they are"))
 chosen = source.choose(text)
 if chosen is not None:
     view.draw(text, chosen)

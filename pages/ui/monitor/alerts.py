@@ -7,6 +7,7 @@ from html import escape
 
 import streamlit as st
 
+from pages.ui.monitor.note import note
 from pages.ui.text import Text
 from pages.ui.words.diagnosis import alert_name
 from planner.telemetry.alerts import CLEARED, FIRED, alerts_of
@@ -28,7 +29,7 @@ def draw(text: Text, trace: Trace, live: bool) -> None:
     names = {device.uuid: str(device.index if device.index is not None else device.name) for device in trace.devices}
     events = [event for event in events_of(trace, live) if event.code in (FIRED, CLEARED)]
     if not events:
-        st.html(f'<p class="gp-note">{escape(text.t("No alert."))}</p>')
+        note(text.t("No alert."))
         return
     over = {(one.uuid, one.parameters["alert"]) for one in events if one.code == CLEARED}
     rows = []

@@ -4,6 +4,7 @@ from html import escape
 
 import streamlit as st
 
+from pages.ui.monitor.note import note
 from pages.ui.text import Text
 from pages.ui.words import diagnosis as words
 from planner.telemetry.diagnosis.diagnose import diagnose
@@ -52,7 +53,7 @@ def settings(text: Text) -> tuple[dict[str, float], Steps | None]:
         else:
             changed.pop(name, None)
         if changed:
-            st.html(f'<p class="gp-note">{text.t("Set otherwise: {names}", names=text.join(list(changed)))}</p>')
+            note(text.t("Set otherwise: {names}", names=text.join(list(changed))))
     steps = None
     if seconds or share is not None:
         steps = Steps(seconds=seconds or 1.0, communication=None if share is None else share / 100)
@@ -91,7 +92,7 @@ def _verdict(text: Text, one: Verdict, names: dict[str, str], gpus: int) -> str:
     facts.append(words.confidence(text, one.confidence))
     lines = [f"<p>{escape(' · '.join(facts))}</p>"]
     if one.outcome is Outcome.UNDECIDED:
-        between = text.join([f"“{words.verdict_name(text, rule)}”" for rule in one.between])
+        between = text.join([text.t("“{name}”", name=words.verdict_name(text, rule)) for rule in one.between])
         settles = text.join([words.missing_input(text, name) for name in one.missing])
         open_question = text.t(
             "Undecided between {rules}. This would settle it: {inputs}.", rules=between, inputs=settles
@@ -109,7 +110,8 @@ def _advice(text: Text, id: str) -> str:
     said = escape(words.advice(text, id))
     if id not in _PLANNED:
         return said
-    return f'{said} <a href="./?lang={text.language}" target="_self">{escape(text.t("Try it in the plan"))}</a>'
+    link = escape(text.t("Try it in the plan"))
+    return f'{said} <a href="./?lang={text.language}" target="_self">{link}</a>'
 
 
 def _not_evaluated(text: Text, found: Diagnosis) -> str:
@@ -120,9 +122,8 @@ def _not_evaluated(text: Text, found: Diagnosis) -> str:
     rows = []
     for one in skipped:
         inputs = text.join([words.missing_input(text, name) for name in one.missing])
-        rows.append(
-            f"<li>{escape(text.t('{rule}: {inputs}', rule=words.verdict_name(text, one.rule), inputs=inputs))}</li>"
-        )
+        row = text.t("{rule}: {inputs}", rule=words.verdict_name(text, one.rule), inputs=inputs)
+        rows.append(f"<li>{escape(row)}</li>")
     head = text.n(
         "{count} question could not be answered: what is missing",
         "{count} questions could not be answered: what is missing",

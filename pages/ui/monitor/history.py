@@ -84,7 +84,7 @@ def _layout(text: Text, name: str, unit: str, dark: bool, live: bool) -> dict[st
     return {
         "template": {},
         "height": 300,
-        "margin": {"l": 8, "r": 8, "t": 28, "b": 44},
+        "margin": {"l": 44, "r": 8, "t": 28, "b": 44},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": font,

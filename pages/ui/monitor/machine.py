@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from pages.ui.monitor.note import note
 from pages.ui.tables import Column, Tile, table_html, tiles_html
 from pages.ui.text import Text
 from pages.ui.words.telemetry import metric, metric_name, missing
@@ -44,10 +45,10 @@ def draw_processes(text: Text, trace: Trace, processes: Sequence[Process] | Miss
     if isinstance(processes, Missing):
         if processes is not Missing.NOT_IN_SOURCE:
             reason = missing(text, processes)
-            st.html(f'<p class="gp-note">{text.t("The list of processes is missing: {reason}", reason=reason)}</p>')
+            note(text.t("The list of processes is missing: {reason}", reason=reason))
         return
     if not processes:
-        st.html(f'<p class="gp-note">{text.t("No process uses a GPU.")}</p>')
+        note(text.t("No process uses a GPU."))
         return
     asked = local and st.toggle(
         text.t("Show command lines"),

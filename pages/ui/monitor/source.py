@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.ui.monitor import pollers
+from pages.ui.monitor.note import note
 from pages.ui.text import Text
 from planner.telemetry.diagnosis.diagnose import assume
 from planner.telemetry.logs.read import read_log
@@ -86,7 +87,7 @@ def _server(text: Text) -> Chosen | None:
         ),
     )
     if not typed:
-        st.html(f'<p class="gp-note">{text.t("Enter the address of your server to see its GPUs.")}</p>')
+        note(text.t("Enter the address of your server to see its GPUs."))
         return None
     address = checked_address(typed)
     if address is None:
@@ -144,7 +145,7 @@ def _assumed(text: Text, trace: Trace) -> Trace:
             text.n("{count} column is not used.", "{count} columns are not used.", count=len(trace.unknown_columns))
         )
     if said:
-        st.html(f'<p class="gp-note">{" ".join(said)}</p>')
+        note(" ".join(said))
     values: dict[str, float] = {}
     if any(not trace.has(device.uuid, "power_limit") for device in trace.gpus):
         watts = st.number_input(

@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.ui import shell
 from pages.ui.monitor import alerts, cards, diagnosis, history, machine, recorder, replay
+from pages.ui.monitor.note import note, section
 from pages.ui.monitor.source import LOCAL, Chosen
 from pages.ui.text import Text
 from pages.ui.words.telemetry import absent_sentence
@@ -30,27 +31,23 @@ def draw(text: Text, chosen: Chosen) -> None:
     every = (lambda seconds: seconds * pace) if live or replay.is_playing() else (lambda _: None)
     _part(text, every(_CARDS), lambda: _now(text, chosen))
     if _present(chosen):
-        _section(text, text.t("Over time"))
+        section(text.t("Over time"))
         name = history.choose_metric(text, _trace(chosen))
         if name:
             _part(text, every(_CURVE), lambda: _curve(text, chosen, name))
-        _section(text, text.t("Diagnosis"))
+        section(text.t("Diagnosis"))
         with st.container(horizontal=True, key="gp-monitor-settings"):
             changed, steps = diagnosis.settings(text)
         _part(text, every(_JUDGEMENT), lambda: diagnosis.draw(text, _trace(chosen), changed, steps))
-        _section(text, text.t("Alerts"))
+        section(text.t("Alerts"))
         _part(text, every(_JUDGEMENT), lambda: alerts.draw(text, _trace(chosen), live))
         if live:
             with st.popover(text.t("Send alerts"), type="tertiary"):
                 alerts.webhook(text, chosen.poller)
-        _section(text, text.t("Processes"))
+        section(text.t("Processes"))
         _part(text, every(_JUDGEMENT), lambda: _processes(text, chosen))
         with st.container(horizontal=True, key="gp-monitor-files"):
             history.downloads(text, _trace(chosen))
-
-
-def _section(text: Text, title: str) -> None:
-    st.html(f'<h2 class="gp-section">{title}</h2>')
 
 
 def _part(text: Text, every: float | None, what: Callable[[], None]) -> None:
@@ -106,7 +103,7 @@ def _curve(text: Text, chosen: Chosen, name: str) -> None:
     if len(trace.times) > 1:
         history.draw(text, trace, name, None if chosen.poller is not None else float(trace.times[-1]))
     else:
-        st.html(f'<p class="gp-note">{text.t("The curve begins with the second reading.")}</p>')
+        note(text.t("The curve begins with the second reading."))
 
 
 def _processes(text: Text, chosen: Chosen) -> None:
@@ -116,10 +113,10 @@ def _processes(text: Text, chosen: Chosen) -> None:
         local = chosen.kind == LOCAL
         machine.draw_processes(text, _trace(chosen), found if local else Missing.NOT_IN_SOURCE, local=local)
         if not local:
-            st.html(f'<p class="gp-note">{text.t("This source tells nothing of processes.")}</p>')
+            note(text.t("This source tells nothing of processes."))
         return
     gpus = [device for device in (chosen.trace.devices if chosen.trace else ()) if device.kind is Kind.GPU]
     if processes and gpus:
         machine.draw_processes(text, _trace(chosen), processes, local=False)
     else:
-        st.html(f'<p class="gp-note">{text.t("This source tells nothing of processes.")}</p>')
+        note(text.t("This source tells nothing of processes."))

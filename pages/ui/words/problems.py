@@ -103,6 +103,11 @@ PROBLEMS: dict[str, Sentence] = {
         "This plan was made by a version that is not known here ({value}); the defaults are shown.",
         value=str(q["value"]),
     ),
+    "unknown-grid": lambda text, q: (
+        text.t("No electricity grid is called “{value}”.", value=str(q["value"])) + _nearest(text, q)
+    ),
+    "missing-value": lambda text, q: text.t("{field} is needed.", field=q["field"]),
+    "not-owned-cards": lambda text, q: text.t("“{value}” is not of the form GPU:number:price.", value=str(q["value"])),
     "unknown-peak": lambda text, q: text.t(
         "“{value}” has no arithmetic in {dtype}. It has {known}.",
         value=str(q["value"]),

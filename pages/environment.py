@@ -1,0 +1,13 @@
+"""Environment: do driver, CUDA, framework and GPU of this machine belong together; and which would."""
+
+from pages.ui import shell
+
+text = shell.page_text()
+
+from pages.ui.environment import explorer, report  # noqa: E402
+from pages.ui.monitor.note import page_title, style  # noqa: E402
+
+style()
+page_title(text.t("Environment: driver, CUDA, framework and GPU"))
+report.draw(text)
+explorer.draw(text)
