@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from pages.ui import shell
+from pages.ui import shell, state
 
 text = shell.open_run()
 page = st.navigation(shell.pages(text), position="top")
+state.visit(page.url_path)
 shell.draw_frame(text)
 with shell.running(text):
     page.run()

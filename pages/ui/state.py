@@ -15,6 +15,7 @@ from planner.result import InputError, Problem
 
 _CHOSEN, _PROBLEMS, _WRITTEN = "plan.chosen", "plan.problems", "plan.written"
 _OTHER_KEYS = frozenset({"lang"})  # of the address, but not of the plan
+_PAGE, _ARRIVED = "plan.page", "plan.arrived"
 
 
 def widget_key(field_id: str) -> str:
@@ -22,9 +23,31 @@ def widget_key(field_id: str) -> str:
     return f"in.{field_id}"
 
 
+def is_of_plan(key: str) -> bool:
+    """Whether a key of the address belongs to the plan. A dotted one is some page's own ("hw.budget")."""
+    return key not in _OTHER_KEYS and "." not in key
+
+
+def visit(page: str) -> None:
+    """Called in each run with the address of its page. The navigation's links carry no plan: coming from another page
+    without one, the reader means the plan that the session has."""
+    before = st.session_state.get(_PAGE, page)
+    st.session_state[_PAGE] = page
+    if page != before:
+        st.session_state[_ARRIVED] = True
+
+
+def has_arrived() -> bool:
+    """Whether the reader has just come from another page. True until the plan is read."""
+    return bool(st.session_state.get(_ARRIVED))
+
+
 def read() -> tuple[Plan, tuple[Problem, ...]]:
     """The session's plan, and what was wrong with the link or the last input. Call before any widget is drawn."""
-    query = {key: value for key, value in st.query_params.items() if key not in _OTHER_KEYS}
+    query = {key: value for key, value in st.query_params.items() if is_of_plan(key)}
+    if has_arrived() and not query and _CHOSEN in st.session_state:
+        st.session_state[_WRITTEN] = query
+    st.session_state[_ARRIVED] = False
     if query != st.session_state.get(_WRITTEN):
         plan, problems = parse(query)
         st.session_state[_CHOSEN] = dict(plan.chosen)
@@ -34,13 +57,18 @@ def read() -> tuple[Plan, tuple[Problem, ...]]:
     return resolve(st.session_state.get(_CHOSEN, {})), st.session_state.get(_PROBLEMS, ())
 
 
+def kept() -> Plan:
+    """The session's plan on other pages, whose addresses are about other things."""
+    return resolve(st.session_state.get(_CHOSEN, {}))
+
+
 def write(plan: Plan) -> None:
     """Put the plan into the address, as a new step of the browser's history. Call after the widgets."""
     query = to_query(plan)
     if query == st.session_state.get(_WRITTEN):
         return
     st.session_state[_WRITTEN] = query
-    others = {key: value for key, value in st.query_params.items() if key in _OTHER_KEYS}
+    others = {key: value for key, value in st.query_params.items() if not is_of_plan(key)}
     st.query_params.from_dict({**others, **query})
 
 

@@ -76,6 +76,7 @@ def _gpu(row: dict[str, str]) -> Gpu:
         sources=tuple(filter(None, row["sources"].split("|"))),
         confidence=row["confidence"],
         value_basis=row["basis"],
+        as_of=row["as_of"] or None,
         note=row["note"],
         unified_memory="unified" in row["memory_type"],
     )
