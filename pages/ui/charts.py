@@ -4,6 +4,7 @@ Axes stay left-to-right in both languages; words around them follow the reader. 
 shows, so that Streamlit leaves an unchanged chart alone when something else on the page changes.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -123,6 +124,37 @@ def stacked_bar_chart(
     layout |= {"barmode": "stack", "bargap": 0.45}
     _set_range(layout, totals, limit)
     return _figure(traces, layout)
+
+
+def log_layout(text: Text, x_label: str, unit: str, ends: Sequence[float], dark: bool) -> Spec:
+    """The layout of a chart with logarithmic axes over the same range: `ends` are its least and largest values."""
+    layout = _layout(text, x_label, unit, dark, value_axis=True, steps=False)
+    margin = 0.06
+    low, high = math.log10(ends[0]) - margin, math.log10(ends[1]) + margin
+    steps = (1, 2, 5) if high - low < 2.5 else (1,)
+    ticks = [step * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for step in steps]
+    for axis in ("xaxis", "yaxis"):
+        layout[axis] |= {"type": "log", "range": [low, high], "tickvals": ticks, "tickformat": "~s", "showgrid": True}
+        layout[axis]["gridcolor"] = COLOURS["line"].on(dark)
+    return layout
+
+
+def count_chart(text: Text, labels: Sequence[str], counts: Sequence[int], *, dark: bool) -> go.Figure:
+    """Bars of how often each class was seen, with their figures on them."""
+    layout = _layout(text, "", text.t("Measurements"), dark, value_axis=False, steps=True)
+    bars = {
+        "type": "bar",
+        "x": list(labels),
+        "y": list(counts),
+        "text": [grouped(count) if count else "" for count in counts],
+        "textposition": "outside",
+        "cliponaxis": False,
+        "marker": {"color": COLOURS["accent"].on(dark)},
+        "hovertemplate": "%{x}: %{y}<extra></extra>",
+    }
+    layout["xaxis"] |= {"tickfont": {**layout["xaxis"]["tickfont"], "size": 11}}
+    layout["bargap"] = 0.2
+    return _figure([bars], layout)
 
 
 def _figure(traces: list[Spec], layout: Spec) -> go.Figure:

@@ -17,6 +17,10 @@ ENOUGH_ROWS = 30
 ROWS_OF_A_SOURCE = 40
 """Most rows that one source counts for: a large table says no more about others' conventions than a small one."""
 
+WEIGHT = {"A": 1.0, "B": 0.3}
+"""What a row counts for: with all settings stated, and with one or two assumed, whose errors are partly ours in
+mapping. Rows of quality C are never learnt from."""
+
 TAILS = (0.05, 0.95)
 
 
@@ -94,10 +98,15 @@ def forget() -> None:
         cached.cache_clear()
 
 
+ALIKE = {"device": ("device", "reserved"), "reserved": ("device", "reserved")}
+"""Families that are judged together: what the driver shows is what the allocator holds, and little more."""
+
+
 @lru_cache(maxsize=512)
 def _group(family: str, kind: str) -> tuple[Residual, ...]:
+    families = ALIKE.get(family, (family,))
     return tuple(
-        each for each in residuals() if each.family == family and kind in each.kinds and each.quality in ("A", "B")
+        each for each in residuals() if each.family in families and kind in each.kinds and each.quality in WEIGHT
     )
 
 
@@ -130,8 +139,12 @@ def _others(rows: tuple[Residual, ...], source: str, model: str) -> tuple[Residu
 
 def _band(rows: tuple[Residual, ...], kind: str) -> Band:
     """Weighted quantiles, widened for few rows: with n rows the outermost stand for 1/(n+1) of what is to come."""
-    counts = Counter(each.source for each in rows)
-    weighted = sorted((each.error, min(1.0, ROWS_OF_A_SOURCE / counts[each.source])) for each in rows)
+    counts: Counter[str] = Counter()
+    for each in rows:
+        counts[each.source] += WEIGHT[each.quality]  # type: ignore[assignment]
+    weighted = sorted(
+        (each.error, WEIGHT[each.quality] * min(1.0, ROWS_OF_A_SOURCE / counts[each.source])) for each in rows
+    )
     total = sum(weight for _, weight in weighted)
     low, high = (_quantile(weighted, total, share) for share in TAILS)
     middle = _quantile(weighted, total, 0.5)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from planner.numeric import Number, maximum
 from planner.throughput import constants
 from planner.throughput.elementwise import CAST, LOSS, QUANTISE, elementwise_bytes
-from planner.throughput.operators import ModelWork, Product, StackWork
+from planner.throughput.operators import ModelWork, Product, StackWork, model_work
 from planner.throughput.precision import Widths
 from planner.throughput.roofline import Machine, eager_seconds, flash_seconds, gemm_seconds, machine, product_seconds
 from planner.workload import AttentionImplementation, BaseFormat, LossPath, Method, MethodKind, Training
@@ -157,9 +157,18 @@ def host_seconds(request: Training, depth: Number, recomputed: Number, backward_
     """CPU seconds to issue one micro-batch of `depth` layers; the GPU waits only where it is faster than that."""
     compiled = constants.HOST_COMPILED if request.compiled else 1.0
     sharded = constants.HOST_SHARDED if request.layout.sharding.divides_parameters else 0.0
-    forward = constants.HOST_FORWARD * compiled + sharded
-    backward = (constants.HOST_BACKWARD * compiled + sharded) * backward_share
+    adapters = constants.HOST_ADAPTER * adapted_matrices(request) * compiled
+    forward = constants.HOST_FORWARD * compiled + adapters + sharded
+    backward = (constants.HOST_BACKWARD * compiled + adapters + sharded) * backward_share
     return depth * (forward * (1 + recomputed) + backward)
+
+
+def adapted_matrices(request: Training) -> float:
+    """Matrices with low-rank adapters beside them in a layer, on average."""
+    if request.method.kind not in _LOW_RANK or not request.model.stacks:
+        return 0.0
+    main = model_work(request.model).main
+    return sum(product.layers for product in main.products if is_adapted(request.method, product)) / main.depth
 
 
 def recomputed_share(every: Number) -> Number:

@@ -72,11 +72,12 @@ def _request(
     optimizer = words.named_optimizer(_optimizer(row, framework, adapters), not tokens)
     assumed += [*method.assumed, *precision.assumed, *optimizer.assumed]
     layout = _layout(row, assumed)
+    if framework is Framework.LITGPT and layout.sharding is Sharding.FSDP:
+        raise refuse("unsupported-sharding", "sharding", "LitGPT loads whole weights on every GPU before it shards")
     micro, accumulation = _batch(row, layout, tokens, assumed)
     recompute = words.named_recompute(row.text("recompute"))
     if recompute is None:
-        sharded = framework is Framework.LITGPT and layout.sharding is Sharding.FSDP
-        recompute = Recompute.FULL if framework is Framework.TORCHTUNE or sharded else Recompute.NONE
+        recompute = Recompute.FULL if framework is Framework.TORCHTUNE else Recompute.NONE
         assumed.append(f"recomputation not stated: {recompute}")
         decided = False
     else:
@@ -205,9 +206,9 @@ def loss_path(framework: Framework, date: str, text: str = "") -> LossPath:
     """
     if framework is Framework.TORCHTUNE:
         return LossPath.CHUNKED
-    if framework in (Framework.LITGPT, Framework.AUTOMODEL):
+    if framework in (Framework.LITGPT, Framework.AUTOMODEL, Framework.COMPOSER):  # Composer: flash-attn's, in place
         return LossPath.NO_UPCAST
-    if framework in (Framework.MEGATRON, Framework.COMPOSER) or re.search(r"unsloth|flash-attn", text.lower()):
+    if framework is Framework.MEGATRON or re.search(r"unsloth|flash-attn", text.lower()):
         return LossPath.IN_PLACE
     if date and date < "2024-08":
         return LossPath.TRANSFORMERS_4_44
