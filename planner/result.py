@@ -215,6 +215,11 @@ class Speed:
     def seconds(self) -> Number:
         return total(self.parts)
 
+    @property
+    def rate(self) -> float:
+        """Work per second, all GPUs: tokens where they are counted, else samples. For one plan only."""
+        return float(self.tokens_per_second or self.samples_per_second)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:

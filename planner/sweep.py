@@ -1,4 +1,4 @@
-"""Curves: the same estimate with one number of the request varied over an array."""
+"""Curves: the same estimate with one number varied; most over an array, in one call."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from planner.estimate import estimate
-from planner.parallel import Sharding
+from planner.plan.checks import problems_of
+from planner.plan.plan import Plan
+from planner.plan.request import request_of
 from planner.result import Estimate
 from planner.workload import Request, Serving, Training
 
@@ -80,28 +82,26 @@ def _lengths(request: Request) -> list[int]:
     return sorted({present, *steps})
 
 
-def over_gpus(request: Request) -> Curve:
-    """Against the number of GPUs, spread by data parallel; the other degrees stay.
+def over_gpus(plan: Plan) -> Curve:
+    """Against the number of GPUs: the plan as it would be with each, its other choices kept, its defaults anew.
 
-    Weak scaling: each GPU keeps its micro-batch (or each replica its requests), so the whole batch grows.
+    Weak scaling in training: each GPU keeps its micro-batch, so the global batch grows. Numbers of GPUs that the
+    plan's degrees do not divide are left out.
     """
-    layout = request.layout
-    fixed = int(layout.tensor_parallel * layout.pipeline_parallel * layout.context_parallel)
-    present = int(request.cluster.gpus)
-    replicas = sorted({max(1, present // fixed), *(2**step for step in range(_POINTS))})
-    gpus = [fixed * count for count in replicas]
-    ranks = np.asarray(replicas, dtype=np.float64)
-    shard: dict[str, Any] = {"data_parallel": ranks}
-    if layout.sharding is Sharding.HSDP:
-        shard["shard_group"] = np.minimum(ranks * layout.context_parallel, layout.shard_group)
-    if not isinstance(layout.expert_parallel, int) or layout.expert_parallel > 1:
-        shard["expert_parallel"] = np.minimum(ranks, layout.expert_parallel)
-    cluster = dataclasses.replace(request.cluster, gpus=ranks * fixed)
-    changed = dataclasses.replace(request, cluster=cluster, layout=dataclasses.replace(layout, **shard))
-    if isinstance(changed, Serving):
-        per_replica = changed.concurrency / max(1, present // fixed)
-        changed = dataclasses.replace(changed, concurrency=np.maximum(1.0, per_replica * ranks))
-    return _read(estimate(changed), gpus, present)
+    present = plan.values["gpus"]
+    found: list[tuple[int, Estimate]] = []
+    for gpus in sorted({present, *(2**step for step in range(_POINTS)), 2 * present, 4 * present}):
+        changed = plan.with_changes(gpus=gpus)
+        if not problems_of(changed):
+            found.append((gpus, estimate(request_of(changed))))
+    return Curve(
+        x=tuple(gpus for gpus, _ in found),
+        required_bytes=tuple(float(one.memory.required) for _, one in found),
+        rates=tuple(None if one.speed is None else one.speed.rate for _, one in found),
+        fits=tuple(bool(one.fits) for _, one in found),
+        capacity=float(found[0][1].memory.capacity),
+        present=present,
+    )
 
 
 def doublings(present: Any, *, lowest: int = 1) -> list[int]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.commands.words import problem_line
+from planner.memory.formats import KV_BYTES
 from planner.memory.kv_cache import kv_bytes, kv_bytes_per_token, state_bytes
 from planner.models.readers.content import read_model
 from planner.models.spec import ModelSpec
@@ -20,9 +21,19 @@ def add_to(commands: Any) -> None:
     parser = commands.add_parser("model", help=about, description=about)
     parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--json", action="store_true", help="print a JSON list, one object a file")
-    parser.add_argument("--kv-dtype", default="bf16", help="dtype of the key/value cache (default bf16)")
-    parser.add_argument("--context", type=int, default=4096, metavar="N", help="tokens of kv_bytes_at_context")
+    parser.add_argument(
+        "--kv-dtype", default="bf16", choices=sorted({"auto", *KV_BYTES}), help="dtype of the key/value cache"
+    )
+    parser.add_argument("--context", type=_tokens, default=4096, metavar="N", help="tokens of kv_bytes_at_context")
     parser.set_defaults(run=run)
+
+
+def _tokens(text: str) -> int:
+    """A number of tokens; argparse turns the error into a sentence."""
+    value = int(text)
+    if not 0 <= value <= 2**40:
+        raise ValueError
+    return value
 
 
 def run(options: argparse.Namespace) -> int:

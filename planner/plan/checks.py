@@ -3,7 +3,9 @@
 from collections.abc import Callable
 
 from planner.hardware import catalogue as hardware
+from planner.hardware.capability import computes
 from planner.hardware.types import Gpu
+from planner.memory.formats import FORMATS
 from planner.models.spec import Attention, LatentAttention, Layer, MixtureOfExperts, ModelTask, Stack
 from planner.plan.plan import Plan
 from planner.result import Problem
@@ -115,20 +117,9 @@ def _group_divides(plan: Plan) -> list[Problem]:
     return [Problem("not-dividing-ranks", "shard_group", plan.values["shard_group"], {"ranks": ranks})]
 
 
-_FIRST_CAPABILITY = {"tf32": 8.0, "bf16": 8.0, "fp8": 8.9}
-"""First NVIDIA compute capability with tensor-core arithmetic of a dtype (CUDA C++ Programming Guide)."""
-
-
-def _computes(gpu: Gpu, dtype: str) -> bool:
-    """Whether a GPU has arithmetic of a dtype; an unknown peak alone is no proof that it has none."""
-    if gpu.vendor == "NVIDIA" and gpu.compute_capability:
-        return float(gpu.compute_capability) >= _FIRST_CAPABILITY.get(dtype, 0.0)
-    return dtype in gpu.peaks or dtype in ("fp32", "fp16") or not gpu.peaks
-
-
 def trains_in(gpu: Gpu, precision: str) -> bool:
     """Whether a GPU has the arithmetic of a training precision."""
-    return _computes(gpu, compute_dtype(TrainingPrecision(precision)))
+    return computes(gpu, compute_dtype(TrainingPrecision(precision)))
 
 
 def _precision_exists(plan: Plan) -> list[Problem]:
@@ -140,6 +131,48 @@ def _precision_exists(plan: Plan) -> list[Problem]:
         return []
     dtype = compute_dtype(TrainingPrecision(precision))
     return [Problem("precision-not-on-gpu", "precision", precision, {"gpu": gpu.name, "dtype": dtype})]
+
+
+def _frozen_layers_exist(plan: Plan) -> list[Problem]:
+    stack = _stack(plan)
+    depth, frozen = (stack.depth if stack else 0), plan.values["frozen_layers"]
+    if not plan.uses("frozen_layers") or frozen <= depth:
+        return []
+    return [Problem("out-of-range", "frozen_layers", frozen, {"low": 0, "high": depth, "unit": "layers"})]
+
+
+_KV_DTYPES: dict[str, frozenset[str]] = {
+    "vllm": frozenset({"bf16", "fp16", "fp32", "fp8"}),
+    "sglang": frozenset({"bf16", "fp16", "fp32", "fp8"}),
+    "tensorrt-llm": frozenset({"bf16", "fp16", "fp32", "fp8", "int8"}),
+    "llama.cpp": frozenset({"bf16", "fp16", "fp32", "q8_0", "q4_0"}),
+    "transformers": frozenset({"bf16", "fp16", "fp32", "int8", "int4"}),
+}
+"""Cache dtypes of each engine beside "auto": its documentation of --kv-cache-dtype, --cache-type-k, QuantizedCache."""
+
+
+def _engine_knows_formats(plan: Plan) -> list[Problem]:
+    if plan.values["task"] != "serve":
+        return []
+    engine, found = plan.values["engine"], []
+    weights = plan.values["weight_format"]
+    if engine not in FORMATS[weights].engines:
+        allowed = [id for id, known in FORMATS.items() if engine in known.engines]
+        found.append(Problem("format-not-in-engine", "weight_format", weights, {"engine": engine, "choices": allowed}))
+    kv_dtype = plan.values["kv_dtype"]
+    if plan.uses("kv_dtype") and kv_dtype not in ("auto", *_KV_DTYPES[engine]):
+        allowed = ["auto", *sorted(_KV_DTYPES[engine])]
+        found.append(Problem("format-not-in-engine", "kv_dtype", kv_dtype, {"engine": engine, "choices": allowed}))
+    return found
+
+
+def _length_within_limit(plan: Plan) -> list[Problem]:
+    if not plan.uses("max_model_length") or plan.values["max_model_length"] == 0:
+        return []
+    asked, longest = plan.values["input_tokens"] + plan.values["output_tokens"], plan.values["max_model_length"]
+    if asked <= longest:
+        return []
+    return [Problem("longer-than-limit", "max_model_length", longest, {"asked": asked})]
 
 
 def _task_fits_model(plan: Plan) -> list[Problem]:
@@ -161,4 +194,7 @@ _CHECKS: tuple[Callable[[Plan], list[Problem]], ...] = (
     _group_divides,
     _length_within_positions,
     _precision_exists,
+    _frozen_layers_exist,
+    _engine_knows_formats,
+    _length_within_limit,
 )

@@ -29,6 +29,9 @@ from planner.result import InputError, Problem
 SCHEMA = 1
 """Version of the JSON form. Raise it, and migrate in `from_json`, when a field changes meaning."""
 
+LONGEST_NAME = 200
+"""Characters of a name; no model or GPU has a longer one."""
+
 LONGEST_CONFIG = 256 * 1024
 """Bytes of a model configuration that a link or file may carry, unpacked."""
 
@@ -67,8 +70,11 @@ def parse_value(field: Field, raw: Any) -> Any:
         return _parse_flag(field, raw)
     if field.kind is Kind.CONFIG:
         return _parse_config(field, raw)
-    if not isinstance(raw, str) or not 0 < len(raw) <= 200:
+    if not isinstance(raw, str):
         raise InputError([Problem("not-a-text", field.id, str(raw)[:200])])
+    if not 0 < len(raw) <= LONGEST_NAME:
+        code = "too-long" if raw else "empty"
+        raise InputError([Problem(code, field.id, raw[:40], {"limit": LONGEST_NAME, "length": len(raw)})])
     choices = choices_of(field)
     if choices and raw not in choices:
         raise InputError([Problem("not-a-choice", field.id, raw, {"choices": list(choices)})])
@@ -221,6 +227,8 @@ def to_json(plan: Plan) -> dict[str, Any]:
 def from_json(data: Mapping[str, Any]) -> tuple[Plan, tuple[Problem, ...]]:
     """The inverse of `to_json`; a version from the future is a problem, not a guess."""
     values = dict(data)
+    if isinstance(values.get("plan"), Mapping):  # an estimate as it is downloaded: the plan is a part of it
+        values = dict(values["plan"])
     schema = values.pop("schema", SCHEMA)
     if schema != SCHEMA:
         return parse({})[0], (Problem("unknown-schema", "schema", schema, {"known": SCHEMA}),)

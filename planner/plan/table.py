@@ -10,6 +10,9 @@ from functools import partial
 from typing import Any
 
 from planner import workload as w
+from planner.hardware import catalogue
+from planner.hardware.capability import computes
+from planner.memory.formats import FORMATS
 from planner.parallel import Offload, Schedule, Sharding
 from planner.plan.fields import ALL, SERVING, TRAINING, Field, Kind, Section, Values, always
 
@@ -34,6 +37,11 @@ def _sees(values: Values) -> bool:
     return _is_image(values) or values["spec"].stack("vision") is not None
 
 
+def _runs(values: Values) -> bool:
+    """Whether its work is modelled at all: of diffusion pipelines only the weights are."""
+    return not values["spec"].components
+
+
 def _adapters(values: Values) -> bool:
     return values["task"] == "finetune" and values["method"] in ("lora", "dora", "qlora")
 
@@ -47,9 +55,13 @@ def _several_gpus(values: Values) -> bool:
 
 
 def _default_precision(values: Values) -> str:
-    if values["task"] == "train":
-        return "amp-bf16"
-    return "bf16-amp" if values["method"] in ("lora", "dora", "qlora", "adapter") else "bf16"
+    """bf16 where the GPU computes in it, else fp16, which needs fp32 weights to train all of them."""
+    bf16 = computes(catalogue.gpu(values["gpu"]), "bf16")
+    if values["task"] == "finetune" and values["method"] in ("lora", "dora", "qlora", "adapter"):
+        return "bf16-amp" if bf16 else "fp16-amp"
+    if values["task"] == "finetune" and bf16:
+        return "bf16"
+    return "amp-bf16" if bf16 else "amp-fp16"
 
 
 def _default_sharding(values: Values) -> str:
@@ -91,8 +103,29 @@ def _default_recompute(values: Values) -> str:
     return "full" if values["task"] == "finetune" and _has_tokens(values) else "none"
 
 
+def _default_engine(values: Values) -> str:
+    """llama.cpp for a model read from a GGUF file; no server for what has no tokens."""
+    if _gguf_format(values["spec"].quantization):
+        return "llama.cpp"
+    return "vllm" if _has_tokens(values) else "transformers"
+
+
+_PUBLISHED_FORMATS = {"fp8": "fp8", "mxfp4": "mxfp4", "gptq": "gptq-int4", "awq": "awq-int4", "nvfp4": "nvfp4"}
+
+
 def _default_weight_format(values: Values) -> str:
-    return {"fp8": "fp8", "mxfp4": "mxfp4"}.get(values["spec"].quantization or "", "bf16")
+    """The format that the checkpoint is published in, where the engine reads it; else 16 bits."""
+    stored = values["spec"].quantization or ""
+    if values["engine"] == "llama.cpp":
+        return _gguf_format(stored) or "gguf-f16"
+    wanted = _PUBLISHED_FORMATS.get(stored.lower(), "bf16")
+    return wanted if values["engine"] in FORMATS[wanted].engines else "bf16"
+
+
+def _gguf_format(stored: str | None) -> str | None:
+    """The file type whose usual block this is: a file of mostly Q4_K blocks is taken for Q4_K_M."""
+    name = f"gguf-{(stored or '').lower()}"
+    return next((id for id in (name, f"{name}_m") if id in FORMATS), None)
 
 
 def _enum(kind: type[StrEnum]) -> tuple[str, ...]:
@@ -153,12 +186,13 @@ _BASIC = (
     Field(id="gpu", kind=Kind.GPU, section=BASIC, default="rtx-4090"),
     _whole("gpus", BASIC, ALL, 1, 1, 65536),
     _choice("precision", BASIC, TRAINING, _default_precision, _enum(w.TrainingPrecision)),
+    _choice("engine", ENGINE, SERVING, _default_engine, _enum(w.Engine)),  # before the format, which follows it
     _choice("weight_format", BASIC, SERVING, _default_weight_format),  # choices: planner.memory.formats
     _whole("micro_batch_size", BASIC, TRAINING, 4, 1, 65536),
     _whole("gradient_accumulation_steps", BASIC, TRAINING, 1, 1, 65536),
     _whole("sequence_length", BASIC, TRAINING, _default_length(2048, 1), 1, _FAR, "tokens", _has_tokens),
     _whole("image_size", BASIC, ALL, _default_image_size, 16, 8192, "pixels", _sees),
-    _whole("concurrency", BASIC, SERVING, 8, 1, 65536, "sequences"),
+    _whole("concurrency", BASIC, SERVING, 8, 1, 65536, "sequences", _runs),
     _whole("input_tokens", BASIC, SERVING, _default_length(1024, 2), 1, _FAR, "tokens", _has_tokens),
     _whole("output_tokens", BASIC, SERVING, _default_length(256, 4), 1, _FAR, "tokens", _has_tokens),
 )
@@ -245,7 +279,6 @@ _PARALLEL = (
 )
 
 _ENGINE = (
-    _choice("engine", ENGINE, SERVING, "vllm", _enum(w.Engine)),
     _choice(
         "kv_dtype",
         ENGINE,
@@ -256,7 +289,7 @@ _ENGINE = (
     ),
     _whole("max_model_length", ENGINE, SERVING, 0, 0, _FAR, "tokens", _has_tokens),
     _whole("max_batched_tokens", ENGINE, SERVING, 8192, 1, 1_048_576, "tokens", _has_tokens),
-    _number("memory_fraction", ENGINE, SERVING, 0.9, 0.05, 1.0),
+    _number("memory_fraction", ENGINE, SERVING, 0.9, 0.3, 1.0),
     _flag("cuda_graphs", ENGINE, SERVING, True),
 )
 

@@ -25,7 +25,7 @@ def draw(text: Text, plan: Plan, request: Request, result: Estimate) -> None:
     views: list[tuple[str, Callable[[], None]]] = [
         (_batch_name(text, plan), lambda: _draw(text, plan, sweep.over_batch(request), "batch")),
         (_length_name(text, plan), lambda: _draw(text, plan, sweep.over_length(request), "length")),
-        (text.t("Number of GPUs"), lambda: _draw(text, plan, sweep.over_gpus(request), "gpus")),
+        (text.t("Number of GPUs"), lambda: _draw(text, plan, sweep.over_gpus(plan), "gpus")),
         (text.t("Precision"), lambda: _draw_precisions(text, plan, result)),
         (text.t("GPU or CPU"), lambda: _draw_processors(text, request, result)),
     ]

@@ -30,7 +30,7 @@ def read_model(source: bytes | BinaryIO, *, id: str = "") -> ModelSpec:
     if start.startswith(b"GGUF"):
         table, metadata = gguf.read(stream)
         return spec_from_tensors(table, metadata, id=id)
-    if not start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+    if not start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         return spec_from_tensors(safetensors.read_header(stream), id=id)
     data = stream.read(LARGEST_JSON + 1)
     values = parse_json(data, limit=LARGEST_JSON, infinite=True)

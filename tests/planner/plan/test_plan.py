@@ -89,8 +89,8 @@ def test_own_model_travels_in_the_link():
         ("precision", "bf17", "not-a-choice"),
         ("gpu", "rtx-9999-ultra", "unknown-gpu"),
         ("model", "no/such-model", "unknown-model"),
-        ("model", "", "not-a-text"),
-        ("model", "x" * 5000, "not-a-text"),
+        ("model", "", "empty"),
+        ("model", "x" * 5000, "too-long"),
         ("model_config", "not base64!", "not-a-packed-config"),
         ("model_config", [1], "not-an-object"),
     ],
@@ -146,6 +146,10 @@ def test_presets_are_possible(id):
         ({"gpus": 8, "model": "Qwen/Qwen3-30B-A3B", "expert_parallel": 3}, "not-dividing-experts"),
         ({"gpus": 8, "sharding": "hsdp", "shard_group": 3}, "not-dividing-ranks"),
         ({"gpu": "v100-sxm2-16gb", "precision": "bf16"}, "precision-not-on-gpu"),
+        ({"method": "frozen", "frozen_layers": 33}, "out-of-range"),
+        ({"task": "serve", "engine": "llama.cpp", "weight_format": "awq-int4"}, "format-not-in-engine"),
+        ({"task": "serve", "engine": "vllm", "kv_dtype": "q4_0"}, "format-not-in-engine"),
+        ({"task": "serve", "max_model_length": 100}, "longer-than-limit"),
         ({"task": "train", "model": "google-bert/bert-base-uncased", "sequence_length": 1024}, "longer-than-positions"),
     ],
 )
@@ -170,3 +174,27 @@ def test_hidden_fields_keep_their_value_but_do_not_count():
     plan = resolve({"gpus": 1, "tensor_parallel": 8})
     assert plan.values["tensor_parallel"] == 8
     assert request_of(plan).layout.tensor_parallel == 1
+
+
+@pytest.mark.parametrize("gpu", ["t4", "v100-sxm2-16gb"])
+@pytest.mark.parametrize("task", ["train", "finetune", "serve"])
+def test_a_card_without_bf16_has_a_possible_default(gpu, task):
+    assert checks.problems_of(resolve({"gpu": gpu, "task": task})) == ()
+
+
+@pytest.mark.parametrize("engine", ["vllm", "sglang", "tensorrt-llm", "llama.cpp", "transformers"])
+@pytest.mark.parametrize("model", ["meta-llama/Llama-3.1-8B", "deepseek-ai/DeepSeek-V3", "openai/gpt-oss-20b"])
+def test_every_engine_has_a_possible_default_format(engine, model):
+    assert checks.problems_of(resolve({"task": "serve", "engine": engine, "model": model})) == ()
+
+
+def test_a_file_of_gguf_blocks_is_served_as_such():
+    config = {**TINY, "quantization_config": {"quant_method": "Q4_K"}}
+    plan = resolve({"task": "serve", "model": "custom", "model_config": config})
+    assert (plan.values["engine"], plan.values["weight_format"]) == ("llama.cpp", "gguf-q4_k_m")
+
+
+def test_a_downloaded_estimate_holds_its_plan():
+    plan, problems = from_json({"plan": {"schema": 1, "gpus": 4}, "fits": True, "memory": {}})
+    assert problems == ()
+    assert plan.chosen == {"gpus": 4}
