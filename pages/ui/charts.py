@@ -152,7 +152,8 @@ def count_chart(text: Text, labels: Sequence[str], counts: Sequence[int], *, dar
         "marker": {"color": COLOURS["accent"].on(dark)},
         "hovertemplate": "%{x}: %{y}<extra></extra>",
     }
-    layout["xaxis"] |= {"tickfont": {**layout["xaxis"]["tickfont"], "size": 11}}
+    layout["xaxis"] |= {"tickfont": {**layout["xaxis"]["tickfont"], "size": 11}, "tickangle": -40}
+    layout["margin"] = {**layout["margin"], "b": 70}
     layout["bargap"] = 0.2
     return _figure([bars], layout)
 

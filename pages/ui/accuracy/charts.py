@@ -120,7 +120,7 @@ def _errors(text: Text, target_id: str, shown: Sequence[Residual]) -> None:
         rows=list(zip(labels, counts, strict=True)),
         key=f"errors-{target_id}",
         source=text.t(
-            "Below zero: predicted too low. {share} of them lie inside their 90% interval.", share=text.percent(inside)
+            "Below zero: predicted too low. {share} of them lie inside their interval.", share=text.percent(inside)
         ),
     )
 

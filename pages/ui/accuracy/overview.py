@@ -6,8 +6,8 @@ import streamlit as st
 
 from pages.ui.tables import Column, table_html
 from pages.ui.text import Text
-from planner.calibration.residuals import Residual, residuals
-from planner.calibration.targets import TARGETS, Reached, Target, reached
+from planner.calibration.residuals import residuals
+from planner.calibration.targets import TARGETS, Target, reached
 
 
 def introduction(text: Text) -> str:
@@ -51,7 +51,7 @@ def draw(text: Text) -> None:
         Column(id="median", label=text.t("Median error"), numeric=True),
         Column(id="tail", label=text.t("90 of 100 within"), numeric=True),
         Column(id="aim", label=text.t("Aim"), numeric=True),
-        Column(id="coverage", label=text.t("Inside the 90% interval"), numeric=True),
+        Column(id="coverage", label=text.t("Inside the interval (90%)"), numeric=True),
         Column(id="rule", label=text.t("A public rule's median error"), numeric=True),
     ]
     labels, aims = names(text), {target.id: target for target in TARGETS}
@@ -96,11 +96,10 @@ def _rule_errors(target_id: str) -> float | None:
 def choose(text: Text) -> str:
     """The quantity to look at, kept in the address."""
     labels = names(text)
-    return str(
-        st.selectbox(
-            text.t("Look closer at"), list(labels), format_func=labels.__getitem__, key="quantity", bind="query-params"
-        )
+    asked = st.query_params.get("quantity")
+    ids = list(labels)
+    chosen = st.selectbox(
+        text.t("Look closer at"), ids, index=ids.index(asked) if asked in labels else 0, format_func=labels.__getitem__
     )
-
-
-__all__ = ["Reached", "Residual", "choose", "draw", "introduction", "names"]
+    st.query_params["quantity"] = chosen
+    return str(chosen)

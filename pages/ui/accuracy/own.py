@@ -88,7 +88,7 @@ def _list(text: Text) -> None:
         Column(id="quantity", label=text.t("Quantity")),
         Column(id="measured", label=text.t("Measured"), numeric=True),
         Column(id="predicted", label=text.t("Predicted"), numeric=True),
-        Column(id="interval", label=text.t("90% interval"), numeric=True),
+        Column(id="interval", label=text.t("Interval (90%)"), numeric=True),
         Column(id="error", label=text.t("Error"), numeric=True),
     ]
     cells = [

@@ -59,7 +59,7 @@ def draw(text: Text, target_id: str, shown: Sequence[Residual]) -> None:
         Column(id="quantity", label=text.t("Quantity")),
         Column(id="measured", label=text.t("Measured"), numeric=True),
         Column(id="predicted", label=text.t("Predicted"), numeric=True),
-        Column(id="interval", label=text.t("90% interval"), numeric=True),
+        Column(id="interval", label=text.t("Interval (90%)"), numeric=True),
         Column(id="error", label=text.t("Error"), numeric=True),
         Column(id="status", label=text.t("Evidence")),
         Column(id="quality", label=text.t("Quality")),
