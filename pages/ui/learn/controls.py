@@ -8,7 +8,7 @@ from pages.ui import labels
 from pages.ui.learn import names, numbers, state
 from pages.ui.learn.lesson import Control, Lesson, Values
 from pages.ui.text import Text
-from planner.hardware import catalogue
+from planner.hardware import catalogue, cpus
 from planner.plan.table import BY_ID
 
 _SHORT = 22  # letters that stand side by side in a quarter of the page
@@ -35,6 +35,8 @@ def option(text: Text, control: Control, value: Any) -> str:
         return numbers.scientific(text, value)
     if control.id == "gpu":
         return text.isolate(catalogue.gpu(value).name)
+    if control.id == "cpu":
+        return text.isolate(cpus.cpu(value).name)
     if control.id == "model":
         return text.isolate(value.rpartition("/")[2])
     if control.in_plan:

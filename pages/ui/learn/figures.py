@@ -1,7 +1,10 @@
 """Pieces that several lessons' figures share: bars of memory, and curves of the planner's sweeps."""
 
+import math
 from collections.abc import Iterable, Sequence
 from html import escape
+
+import plotly.graph_objects as go
 
 from pages.ui import charts, words
 from pages.ui.charts import Limit, Mark, Series
@@ -100,3 +103,15 @@ def rate_chart(text: Text, curve: Curve, *, id: str, axis: str, unit: str, knee:
 
 def _number(label: str, unit: str = "") -> Column:
     return Column(id=label, label=label, unit=unit, numeric=True)
+
+
+def logarithmic(figure: go.Figure) -> None:
+    """Both axes in powers of ten; labels and marks stay at their curves."""
+    values = [value for trace in figure.data if trace.mode != "markers+text" for value in trace.y if value]
+    low, high = math.log10(min(values)), math.log10(max(values))
+    figure.layout.xaxis.type = figure.layout.yaxis.type = "log"
+    figure.layout.xaxis.dtick = 1
+    figure.layout.yaxis.update(range=[low - 0.2, high + 0.35], dtick=1, tickformat="~r")
+    for note in figure.layout.annotations:
+        if note.yref != "paper":
+            note.update(x=math.log10(note.x), y=math.log10(note.y))

@@ -35,10 +35,10 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A number of a lesson's text: `kind` is the method of `Text` that shows it."""
+    """A number of a lesson's text (or a version, as text): `kind` is the method of `Text` that shows it."""
 
     kind: str
-    value: float
+    value: Any
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def shown(self, text: Text) -> str:

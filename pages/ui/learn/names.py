@@ -25,6 +25,11 @@ def _controls(text: Text) -> dict[str, str]:
         "value": text.t("Number to store"),
         "loss_scale": text.t("Loss scale"),
         "layout": text.t("Layout"),
+        "trace": text.t("Recording"),
+        "guess": text.t("Your verdict"),
+        "rows": text.t("Rows at once"),
+        "width": text.t("Width of the matrix"),
+        "cpu": text.t("Processor"),
     }
 
 
@@ -37,6 +42,12 @@ def _options(text: Text) -> dict[tuple[str, Any], str]:
         ("use", "qlora"): text.t("Fine-tuning with QLoRA, four bits"),
         ("use", "serve"): text.t("Serving in bf16"),
         ("use", "serve4"): text.t("Serving in four bits"),
+        **{("trace", letter): text.isolate(letter.upper()) for letter in "abcd"},
+        ("guess", "open"): text.t("undecided"),
+        ("guess", "working"): text.t("works hard"),
+        ("guess", "under"): text.t("busy, but does little"),
+        ("guess", "starved"): text.t("waits for its input"),
+        ("guess", "held"): text.t("idle, memory held"),
         ("layout", "ddp"): text.t("Data parallel: full copies (DDP)"),
         ("layout", "zero1"): text.t("ZeRO-1: optimizer states divided"),
         ("layout", "zero2"): text.t("ZeRO-2: gradients too"),
@@ -116,3 +127,15 @@ def layout(text: Text, layout_id: str) -> str:
             "Attention is copied, experts are divided. In each layer tokens travel to their experts and back."
         ),
     }[layout_id]
+
+
+def cause(text: Text, cause_id: str) -> str:
+    """What a recording shows, once it has been recognised."""
+    return {
+        "working": text.t("Busy all the time and near the limit of its power: it works."),
+        "held": text.t("Nothing runs, and nearly all memory is held: a program waits or was forgotten."),
+        "under": text.t(
+            "Busy all the time at about half the power: small or memory-bound kernels, or waiting for others."
+        ),
+        "starved": text.t("Work and silence in turn, as regularly as breathing: it waits for its input."),
+    }[cause_id]

@@ -1,7 +1,18 @@
 """The lessons, in the order in which they are taught."""
 
 from pages.ui.learn.lesson import Lesson
-from pages.ui.learn.lessons import batch, memory, precision, saving, scaling, sharding, sizes
+from pages.ui.learn.lessons import (
+    batch,
+    feeding,
+    memory,
+    precision,
+    processors,
+    saving,
+    scaling,
+    sharding,
+    sizes,
+    watching,
+)
 
 LESSONS: tuple[Lesson, ...] = (
     memory.LESSON,
@@ -10,7 +21,10 @@ LESSONS: tuple[Lesson, ...] = (
     batch.LESSON,
     sharding.LESSON,
     saving.LESSON,
+    processors.LESSON,
     scaling.LESSON,
+    feeding.LESSON,
+    watching.LESSON,
 )
 """Every lesson; each module beside this one is one of them."""
 

@@ -9,7 +9,6 @@ from pages.ui.tables import Column, Tile, tiles_html
 from pages.ui.text import Text
 from planner import sweep
 from planner.plan.plan import resolve
-from planner.plan.request import request_of
 from planner.result import Estimate, Term, total
 from planner.sweep import Curve
 from planner.teaching.answers import Unit
@@ -32,7 +31,7 @@ def _seconds(result: Estimate) -> float:
 
 
 def _curve(**changes: object) -> Curve:
-    return sweep.over_gpus(request_of(resolve({**_SHOWN, "gpus": _GPUS, **changes})))
+    return sweep.over_gpus(resolve({**_SHOWN, "gpus": _GPUS, **changes}))
 
 
 def _efficiency(curve: Curve, gpus: int) -> float:
@@ -67,7 +66,7 @@ def _answer() -> Fact:
 
 
 def _figure(text: Text, stage: Stage) -> Sequence[Drawing]:
-    result, curve = stage.result, sweep.over_gpus(request_of(stage.plan))
+    result, curve = stage.result, sweep.over_gpus(stage.plan)
     gpus = stage.plan.values["gpus"]
     tiles = [Tile(label=text.t("Scaling efficiency"), value=text.percent(_efficiency(curve, gpus)))]
     if result.speed is not None:
