@@ -9,7 +9,8 @@ import streamlit as st  # noqa: E402
 from pages.ui.accuracy import charts, overview, own, rows  # noqa: E402
 from pages.ui.headline import section_html  # noqa: E402
 
-st.html(f'<h1 class="gp-headline">{text.t("Accuracy: predicted against measured")}</h1>')
+title = text.t("Accuracy: predicted against measured")
+st.html(f'<h1 class="gp-headline">{title}</h1>')
 st.html(f'<p class="gp-note">{overview.introduction(text)}</p>')
 overview.draw(text)
 chosen = overview.choose(text)

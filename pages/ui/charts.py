@@ -131,6 +131,7 @@ def log_layout(text: Text, x_label: str, unit: str, ends: Sequence[float], dark:
     layout = _layout(text, x_label, unit, dark, value_axis=True, steps=False)
     margin = 0.06
     low, high = math.log10(ends[0]) - margin, math.log10(ends[1]) + margin
+    layout["margin"] = {**layout["margin"], "l": 48}
     steps = (1, 2, 5) if high - low < 2.5 else (1,)
     ticks = [step * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for step in steps]
     for axis in ("xaxis", "yaxis"):

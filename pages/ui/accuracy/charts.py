@@ -49,7 +49,7 @@ def _scatter(text: Text, target_id: str, shown: Sequence[Residual]) -> None:
         min(min(r.measured, r.predicted) for r in shown) / scale,
         max(max(r.measured, r.predicted) for r in shown) / scale,
     ]
-    layout = charts.log_layout(text, text.t("measured"), f"{text.t('predicted')} ({unit})", ends, dark)
+    layout = charts.log_layout(text, text.t("measured"), text.t("predicted ({unit})", unit=unit), ends, dark)
     traces: list[Spec] = [_diagonal(ends, dark)]
     for index, status in enumerate(STATUSES):
         found = [each for each in shown if each.status == status]
@@ -75,12 +75,17 @@ def _scatter(text: Text, target_id: str, shown: Sequence[Residual]) -> None:
     )
 
 
+def _place(each: Residual, value: float, scale: float) -> float:
+    """Where a value stands: decoding rates as times, so that all of them share an axis."""
+    return 1 / value if each.quantity == "decode_tokens_per_second" else value / scale
+
+
 def _points(text: Text, found: Sequence[Residual], status: str, scale: float, colour: str) -> Spec:
     return {
         "type": "scattergl",
         "mode": "markers",
-        "x": [each.measured / scale for each in found],
-        "y": [each.predicted / scale for each in found],
+        "x": [_place(each, each.measured, scale) for each in found],
+        "y": [_place(each, each.predicted, scale) for each in found],
         "name": rows.status(text, status),
         "text": [escape(f"{r.id} {r.model}, {plain(text.change(r.predicted / r.measured))}") for r in found],
         "marker": {"color": colour, "symbol": SYMBOLS[status], "size": 6, "opacity": 0.7},

@@ -19,11 +19,17 @@ def chosen(text: Text, target_id: str) -> list[Residual]:
     found = [each for each in residuals() if target.chosen(each)]
     left, middle, right = st.columns(3)
     with left:
-        sources = st.multiselect(text.t("Source"), sorted({each.source for each in found}), key="source")
+        sources = st.multiselect(
+            text.t("Source"), sorted({each.source for each in found}), key="source", placeholder=text.t("All")
+        )
     with middle:
-        models = st.multiselect(text.t("Model"), sorted({each.model for each in found}), key="model_name")
+        models = st.multiselect(
+            text.t("Model"), sorted({each.model for each in found}), key="model_name", placeholder=text.t("All")
+        )
     with right:
-        gpus = st.multiselect(text.t("GPU"), sorted({each.gpu for each in found if each.gpu}), key="gpu_name")
+        gpus = st.multiselect(
+            text.t("GPU"), sorted({each.gpu for each in found if each.gpu}), key="gpu_name", placeholder=text.t("All")
+        )
     shown = [
         each
         for each in found
