@@ -4,9 +4,11 @@ The same call answers a single plan and, where fields of the request are arrays,
 """
 
 from planner.cost import cost
+from planner.coverage import unchecked
 from planner.memory.serving import serving_memory
 from planner.memory.training import training_memory
 from planner.models.spec import ModelTask
+from planner.numeric import is_array
 from planner.result import Estimate, Memory, Notice, Severity, Speed, Status, worst
 from planner.throughput.serving import serving_speed
 from planner.throughput.training import training_speed
@@ -23,8 +25,14 @@ def estimate(request: Request) -> Estimate:
     speed, notices = _speed(request)
     # "Measured" is for what was itself measured; figures made of measured rates are interpolated.
     statuses = [Status.INTERPOLATED, *([speed.status] if speed else [])]
-    if request.model.recorded_parameters is not None or request.model.assumed:
+    if request.model.recorded_parameters is not None or request.model.assumed or speed is None:
         statuses.append(Status.EXTRAPOLATED)
+    if not is_array(memory.required):
+        unknown = unchecked(request)
+        notices = (*notices, *_length_notices(request))
+        if unknown:
+            statuses.append(Status.EXTRAPOLATED)
+            notices = (*notices, Notice("unchecked", Severity.INFO, {"parts": list(unknown)}))
     return Estimate(
         memory=memory,
         speed=speed,
@@ -45,12 +53,23 @@ def _speed(request: Request) -> tuple[Speed | None, tuple[Notice, ...]]:
     return speed, ()
 
 
+def _length_notices(request: Request) -> tuple[Notice, ...]:
+    """Sequences beyond what the model was trained for: they run, and what comes out is another matter."""
+    longest = request.model.max_positions
+    length = request.sequence_length if isinstance(request, Training) else request.context
+    if longest is None or request.model.image is not None or length <= longest:
+        return ()
+    return (Notice("longer-than-trained", Severity.WARNING, {"length": int(length), "positions": longest}),)
+
+
 def _notices(request: Request, memory: Memory) -> tuple[Notice, ...]:
     """What the reader should know about the model and the card, apart from the figures."""
     model, gpu = request.model, request.cluster.gpu
     found = []
     if model.recorded_parameters is not None:
         found.append(Notice("recorded-parameters", Severity.WARNING, {"parameters": model.recorded_parameters}))
+    if model.components:
+        found.append(Notice("weights-only", Severity.WARNING))
     if model.assumed:
         found.append(Notice("assumed-architecture", Severity.WARNING, {"assumed": list(model.assumed)}))
     if not gpu.memory_is_reported:

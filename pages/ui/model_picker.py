@@ -96,6 +96,8 @@ def _use(make: Callable[[], dict[str, Any]]) -> None:
     try:
         state.change(make())
         st.session_state[_FAILED] = st.session_state.get("plan.problems", ())
+        if not st.session_state[_FAILED]:
+            st.session_state["own-model"] = False  # done: the popover would cover the answer
     except InputError as error:
         st.session_state[_FAILED] = error.problems
 
@@ -128,7 +130,9 @@ def _draw_file(text: Text) -> None:
 
 
 def _from_file() -> dict[str, Any]:
-    return {"model": "custom", "model_config": config_of(read_model(st.session_state["own.file"].getvalue()))}
+    file = st.session_state["own.file"]
+    config = config_of(read_model(file.getvalue()))
+    return {"model": "custom", "model_config": {"_name_or_path": file.name[:60], **config}}
 
 
 def _draw_hub(text: Text) -> None:

@@ -13,6 +13,9 @@ from planner.result import Estimate, InputError
 WORTHWHILE = 0.02
 """A change that gains less than this share of speed, cost or memory is noise beside the estimate's own error."""
 
+SLOWEST_HARDWARE = 0.5
+"""Hardware that is cheaper but slower than this share of the present speed is another plan, not advice on this one."""
+
 _TRADES = ("none", "result", "hardware")
 _LONGEST_RECIPE = 3
 
@@ -102,7 +105,7 @@ def _gain(suggestion: Suggestion) -> float:
     """The larger of the speed gained and the money saved, as a share. Hardware must save money to be worth it."""
     saved = 1 - suggestion.cost_ratio if suggestion.cost_ratio is not None else 0.0
     if suggestion.trade == "hardware":
-        return saved
+        return saved if (suggestion.speed_ratio or 0.0) >= SLOWEST_HARDWARE else 0.0
     return max((suggestion.speed_ratio or 1.0) - 1, saved)
 
 
@@ -115,7 +118,7 @@ def _order(suggestion: Suggestion, present: Estimate) -> tuple[float, ...]:
     speed = suggestion.speed_ratio or 0.0
     trade = _TRADES.index(suggestion.trade)
     if present.fits:
-        return (-_gain(suggestion), trade)
+        return (trade == _TRADES.index("hardware"), -_gain(suggestion), trade)
     if suggestion.trade == "hardware":
         return (trade, suggestion.cost_ratio or float("inf"), -speed)
     return (trade, len(suggestion.changes), -speed)

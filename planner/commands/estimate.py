@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from planner.commands.words import notice_line
 from planner.estimate import estimate
 from planner.models.readers.json_text import parse_json
 from planner.plan.checks import problems_of
@@ -14,8 +15,8 @@ from planner.plan.fields import Field, Kind
 from planner.plan.plan import Plan, choices_of, from_json, to_json
 from planner.plan.request import request_of
 from planner.plan.table import FIELDS
-from planner.result import Estimate, InputError, Problem, Term
-from planner.units import GIB, HOUR, TERA
+from planner.result import Estimate, InputError, Memory, Problem, Term
+from planner.units import GIB, HOUR, KIB, TERA
 
 LONGEST_FILE = 2 * 2**20
 _PAGE_KEYS = ("lang",)  # of a link, but not of a plan
@@ -105,7 +106,7 @@ def as_json(plan: Plan, result: Estimate) -> dict[str, Any]:
         "memory": {
             "allocated_bytes": round(memory.allocated),
             "reserved_bytes": round(memory.reserved),
-            "device_bytes": round(memory.device),
+            "device_bytes": None if plan.values["task"] == "serve" else round(memory.device),
             "required_bytes": round(memory.required),
             "capacity_bytes": round(memory.capacity),
             "spare_bytes": round(memory.spare),
@@ -120,7 +121,7 @@ def as_json(plan: Plan, result: Estimate) -> dict[str, Any]:
             "parts": [_term(term) for term in speed.parts],
             "bound": str(speed.bound),
             "samples_per_second": float(speed.samples_per_second),
-            "tokens_per_second": float(speed.tokens_per_second),
+            "tokens_per_second": float(speed.tokens_per_second) or None,  # image networks have none
             "mfu": _plain(speed.mfu),
             "hfu": _plain(speed.hfu),
             "time_to_first_token_seconds": _plain(speed.time_to_first_token),
@@ -170,24 +171,34 @@ def as_text(plan: Plan, result: Estimate) -> str:
     lines = [
         f"{values['task']} {plan.spec.name} on {values['gpus']} x {values['gpu']}: {verdict}",
         f"  peak in phase {memory.peak.id}: allocated {memory.allocated / GIB:.2f} GiB, "
-        f"reserved {memory.reserved / GIB:.2f} GiB, nvidia-smi {memory.device / GIB:.2f} GiB",
+        f"reserved {memory.reserved / GIB:.2f} GiB{_driver_view(plan, memory)}",
         f"  required {memory.required / GIB:.2f} of {memory.capacity / GIB:.2f} GiB:",
-        *(f"    {term.id:<28}{term.value / GIB:>10.3f} GiB" for term in memory.parts),
+        *(f"    {term.id:<32}{_size(term.value):>12}" for term in memory.parts),
     ]
     if speed is not None:
         lines.append(f"  {speed.seconds:.4g} s, bound by {speed.bound}; {_rate(speed)}{_mfu(speed)}")
         lines.extend(f"    {term.id:<28}{term.value:>10.4g} s" for term in speed.parts if term.value > 0)
     if cost.seconds_to_finish is not None:
         price = f", {cost.price_to_finish:,.2f} USD" if cost.price_to_finish is not None else ""
-        lines.append(f"  to finish: {cost.seconds_to_finish / HOUR:,.2f} h{price}")
-    lines.extend(f"  note: {notice.code} {dict(notice.parameters)}" for notice in result.notices)
+        lines.append(f"  to finish: {cost.seconds_to_finish / HOUR:,.4g} h{price}")
+    lines.extend(f"  note: {notice_line(notice)}" for notice in result.notices)
     lines.append(f"  status of the estimate: {result.status}")
     return "\n".join(lines)
 
 
+def _driver_view(plan: Plan, memory: Memory) -> str:
+    """What nvidia-smi would show while training; a server takes its share of the card whatever it needs."""
+    return "" if plan.values["task"] == "serve" else f", nvidia-smi {memory.device / GIB:.2f} GiB"
+
+
+def _size(value: float) -> str:
+    """Bytes in the unit that shows them: GiB, or KiB where that would read zero."""
+    return f"{value / GIB:.3f} GiB" if value >= GIB / 1000 else f"{value / KIB:,.0f} KiB"
+
+
 def _rate(speed: Any) -> str:
     if speed.tokens_per_second:
-        return f"{speed.tokens_per_second:,.0f} tokens/s"
+        return f"{speed.tokens_per_second:,.4g} tokens/s"
     return f"{speed.samples_per_second:,.1f} samples/s"
 
 

@@ -3,6 +3,7 @@
 import argparse
 import dataclasses
 import json
+import sys
 from typing import Any
 
 from planner.hardware.catalogue import gpus
@@ -32,6 +33,9 @@ def run_gpus(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps([dataclasses.asdict(gpu) for gpu in found], indent=2))
         return 0
+    if not found:
+        print(f"no GPU has {options.text!r} in its name, vendor or architecture", file=sys.stderr)
+        return 0
     print(f"{'id':<34}{'memory':>12}{'bandwidth':>12}{'bf16':>10}{'fp8':>10}   name")
     for gpu in found:
         bandwidth = f"{gpu.memory_bandwidth / GIGA:,.0f} GB/s" if gpu.memory_bandwidth else "unknown"
@@ -45,6 +49,9 @@ def run_models(options: argparse.Namespace) -> int:
     found = catalogue.search(options.text, task=options.task)
     if options.json:
         print(json.dumps([_entry(entry) for entry in found], indent=2))
+        return 0
+    if not found:
+        print(f"no model has {options.text!r} in its name or family", file=sys.stderr)
         return 0
     print(f"{'id':<52}{'parameters':>14}  {'task':<14}license")
     for entry in found:

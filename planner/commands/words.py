@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from planner.result import Problem
+from planner.result import Notice, Problem
 
 _PROBLEMS = {
     "missing-key": "{field} is missing; accepted names: {accepted}",
@@ -38,8 +38,39 @@ _PROBLEMS = {
     "not-a-command": "this is not a valid command line: {reason}",
     "not-a-configuration": "there are no options in this text",
     "no-memory-in-log": "the text says nothing about GPU memory",
+    "empty": "{field}: nothing was given",
+    "too-long": "{field}: {length:,} characters are too many for a name (at most {limit})",
+    "unknown-cpu": "no CPU is called {value!r}; known: {known}",
+    "format-not-in-engine": "{field}: {engine} does not read {value!r}; it reads {choices}",
+    "longer-than-limit": "{field} {value:,} is less than input and output together, {asked:,} tokens",
+    "diffusion-serve-only": "{field} {value!r}: diffusion pipelines can only be served here",
+    "method-needs-layers": "{field} {value!r} needs a model that is described layer by layer; image networks are not",
+    "too-deep": "{field}: nested more than {limit} levels deep",
+    "too-large": "{field}: larger than {limit:,} bytes",
+    "not-json": "{field}: not JSON ({value}, line {line}, column {column})",
+    "not-an-object": "{field}: a JSON object is needed, not {value}",
+    "cannot-read-file": "{value}: {reason}",
     "precision-not-on-gpu": "{field} {value}: {gpu} has no {dtype} arithmetic",
 }
+
+
+_NOTICES = {
+    "speed-unknown-diffusion": "speed is not estimated for diffusion models",
+    "speed-unknown-gpu": "the speed of {gpu} is not known: a peak or bandwidth is missing",
+    "recorded-parameters": "the published count of {parameters:,} parameters is used",
+    "assumed-architecture": "the architecture is unknown; assumed: {assumed}",
+    "memory-not-reported": "the usable memory of {gpu} follows from its marketed size, not from a driver's report",
+    "unified-memory": "{gpu} shares its memory with the host",
+    "weights-only": "only the weights are counted; activations of denoising and decoding come on top",
+    "longer-than-trained": "{length:,} tokens are more than the {positions:,} that the model was made for",
+    "unchecked": "never checked against a measurement: {parts}",
+}
+
+
+def notice_line(notice: Notice) -> str:
+    """One notice as a line."""
+    values = {k: ", ".join(map(str, v)) if isinstance(v, list | tuple) else v for k, v in notice.parameters.items()}
+    return _NOTICES.get(notice.code, notice.code).format(**values)
 
 
 def problem_line(problem: Problem) -> str:

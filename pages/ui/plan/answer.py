@@ -3,11 +3,12 @@
 import streamlit as st
 
 from pages.ui import export, labels, words
-from pages.ui.headline import actions, fits_sentence, headline_html
+from pages.ui.headline import Verdict, actions, fits_sentence, headline_html
 from pages.ui.launch import dialogs
 from pages.ui.memory_bar import memory_bar_html
 from pages.ui.tables import Tile, tiles_html
 from pages.ui.text import Text
+from planner.calibration.intervals import Interval, Intervals, interval
 from planner.commands.estimate import as_json
 from planner.hardware import catalogue as hardware
 from planner.memory.serving import kv_capacity_tokens
@@ -24,12 +25,13 @@ def draw(text: Text, plan: Plan, request: Request, result: Estimate, problems: t
     for problem in problems:  # of a link: the bad values were left out, and that must be said
         st.error(words.problem(text, problem), icon=":material/error:")
     memory = result.memory
-    verdict, sentence = fits_sentence(text, memory.spare, tight=bool(result.tight))
+    verdict, sentence = _verdict(text, plan, result)
+    bands = interval(result, request)
     parts = [(term.id, words.term(text, term.id), term.value) for term in memory.parts]
     drawn = (  # one element: each costs the server a message and the browser a box
-        headline_html(verdict, sentence, _detail(text, request, result)),
+        headline_html(verdict, sentence, _detail(text, request, result, bands)),
         memory_bar_html(parts, memory.capacity, text),
-        tiles_html(_tiles(text, plan, result)),
+        tiles_html(_tiles(text, plan, result, bands)),
     )
     st.html("".join(drawn))
     for notice in result.notices:
@@ -44,10 +46,20 @@ def crumb(text: Text, plan: Plan) -> str:
     task = labels.choice(text, "task", values["task"])
     if values["gpus"] == 1:
         return text.t("{task} {model} on one {gpu}", task=task, model=name, gpu=gpu)
-    return text.t("{task} {model} on {gpus}", task=task, model=name, gpus=f"{values['gpus']} × {gpu}")
+    return text.t(
+        "{task} {model} on {gpus}", task=task, model=name, gpus=f"{text.number(values['gpus']).number} × {gpu}"
+    )
 
 
-def _detail(text: Text, request: Request, result: Estimate) -> str:
+def _verdict(text: Text, plan: Plan, result: Estimate) -> tuple[Verdict, str]:
+    """The headline. Of diffusion pipelines only the weights are known, and it says no more than that."""
+    spare = result.memory.spare
+    if plan.spec.components and result.fits:
+        return Verdict.UNKNOWN, text.t("The weights fit, {size} to spare", size=text.bytes(spare))
+    return fits_sentence(text, spare, tight=bool(result.tight))
+
+
+def _detail(text: Text, request: Request, result: Estimate, bands: Intervals) -> str:
     memory = result.memory
     peak = text.t(
         "Needs {used} of {capacity}; the peak is {phase}.",
@@ -55,10 +67,15 @@ def _detail(text: Text, request: Request, result: Estimate) -> str:
         capacity=text.bytes(memory.capacity),
         phase=words.phase(text, memory.peak.id),
     )
+    sure = bands.fits_probability if result.fits else 1 - bands.fits_probability
+    if not request.model.components:
+        peak = text.t("{peak} {share} sure.", peak=peak, share=text.percent(min(sure, _SUREST)))
     if isinstance(request, Serving):
         tokens = kv_capacity_tokens(request)
         room = text.t("The engine's cache holds {count} tokens.", count=text.number(int(tokens))) if tokens else ""
         return f"{peak} {room}".rstrip()
+    if request.cluster.gpu.vendor != "NVIDIA":
+        return peak
     counters = text.t(
         "Allocated {allocated}, reserved {reserved}; nvidia-smi would show {device}.",
         allocated=text.bytes(memory.allocated),
@@ -68,22 +85,35 @@ def _detail(text: Text, request: Request, result: Estimate) -> str:
     return f"{peak} {counters}"
 
 
-def _tiles(text: Text, plan: Plan, result: Estimate) -> list[Tile]:
+def _tiles(text: Text, plan: Plan, result: Estimate, bands: Intervals) -> list[Tile]:
     speed = result.speed
     if speed is None:
         return [Tile(label=text.t("Throughput"), value=text.t("unknown"))]
     if plan.values["task"] == "serve" and speed.time_per_output_token is not None:
-        return _serving_tiles(text, plan, result)
+        return _serving_tiles(text, plan, result, bands)
     rate = text.tokens_per_second(speed.tokens_per_second)
     if not speed.tokens_per_second:
         rate = text.samples_per_second(speed.samples_per_second)
     each = text.t("MFU {mfu}, HFU {hfu}", mfu=text.percent(speed.mfu), hfu=text.percent(speed.hfu)) if speed.mfu else ""
     return [
-        Tile(label=text.t("Throughput"), value=rate, note=_gpus_note(text, plan)),
+        Tile(
+            label=text.t("Throughput"),
+            value=rate,
+            note=_band_note(text, bands.samples_per_second, _gpus_note(text, plan)),
+        ),
         Tile(label=text.t("Step time"), value=text.seconds(speed.seconds), note=_step_note(text, plan)),
         _finish_tile(text, plan, result),
         Tile(label=text.t("Bound by"), value=words.bound(text, speed.bound), note=each),
     ]
+
+
+_SUREST = 0.99
+"""Nothing is promised more surely than this."""
+
+
+def _band_note(text: Text, band: Interval | None, note: str) -> str:
+    """A tile's note behind its margin: nine of ten measurements of other sources lie within it."""
+    return text.join([text.plus_minus(band.share), note]) if band else note
 
 
 def _gpus_note(text: Text, plan: Plan) -> str:
@@ -142,14 +172,14 @@ def _price_note(text: Text, result: Estimate) -> str:
     )
 
 
-def _serving_tiles(text: Text, plan: Plan, result: Estimate) -> list[Tile]:
+def _serving_tiles(text: Text, plan: Plan, result: Estimate, bands: Intervals) -> list[Tile]:
     speed = result.speed
     prefill = speed.prefill_tokens_per_second
     return [
         Tile(
             label=text.t("Output throughput"),
             value=text.tokens_per_second(speed.tokens_per_second),
-            note=_step_note(text, plan),
+            note=_band_note(text, bands.tokens_per_second, _step_note(text, plan)),
         ),
         Tile(
             label=text.t("Time to first token"),

@@ -114,7 +114,7 @@ def _draw_rates(text: Text, plan: Plan, curve: Curve, kind: str, axis: str) -> N
     unit = text.p("unit", "samples/s") if plan.spec.image is not None else text.p("unit", "tokens/s")
     at = curve.x.index(curve.present)
     marks = [Mark(x=curve.present, y=curve.rates[at] or 0.0)]
-    if kind == "batch" and curve.knee not in (None, curve.x[-1]):  # at the end of the curve none is in sight
+    if kind == "batch" and curve.knee not in (None, curve.x[0], curve.x[-1]):  # at an end of the curve there is none
         knee = curve.x.index(curve.knee)
         marks.append(
             Mark(x=curve.knee, y=curve.rates[knee] or 0.0, label=text.t("knee: {value}", value=grouped(curve.knee)))
@@ -122,6 +122,10 @@ def _draw_rates(text: Text, plan: Plan, curve: Curve, kind: str, axis: str) -> N
     columns = [_number(axis), _number(text.t("Throughput"), unit)]
     rows = [list(pair) for pair in zip(curve.x, curve.rates, strict=True)]
     note = ""
+    if len(marks) > 1:
+        note = text.t(
+            "Knee: the smallest value with {share} of the best throughput here.", share=text.percent(sweep.KNEE)
+        )
     if kind == "gpus":
         columns.append(_number(text.t("Scaling efficiency"), "%"))
         shares = [None if share is None else 100 * share for share in curve.efficiency]

@@ -1,5 +1,8 @@
 """The inputs of a plan: presets, the few basic ones in view, all the rest under Advanced."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
 
 from pages.ui import inputs, model_picker, state
@@ -34,7 +37,11 @@ def _draw_presets(text: Text) -> None:
         return
     with presets:
         for id, values in PRESETS.items():
-            st.button(
-                names[id], key=f"preset-{id}", type="tertiary", width="stretch", on_click=state.replace, args=(values,)
-            )
-        st.button(text.t("Start again with the defaults"), key="preset-none", on_click=state.replace, args=({},))
+            st.button(names[id], key=f"preset-{id}", type="tertiary", width="stretch", on_click=_start, args=(values,))
+        st.button(text.t("Start again with the defaults"), key="preset-none", on_click=_start, args=({},))
+
+
+def _start(values: Mapping[str, Any]) -> None:
+    """Take an example and close the list, which would cover the answer."""
+    state.replace(values)
+    st.session_state["presets"] = False

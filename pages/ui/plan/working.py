@@ -32,7 +32,14 @@ def _popover(label: str, key: str) -> Any:
 
 def _draw_memory(text: Text, result: Estimate) -> None:
     memory = result.memory
-    st.markdown(text.t("The peak is the largest of these moments; only its terms are added up."))
+    for line in (
+        text.t("Allocated: tensors. Reserved: what PyTorch's allocator holds for them, its cached blocks included."),
+        text.t(
+            "Needed: what must be there for the run to succeed; cached blocks are given back when memory runs short."
+        ),
+        text.t("The peak is the largest of these moments; only its terms are added up."),
+    ):
+        st.markdown(line)
     for phase in memory.phases:
         mark = " ←" if phase is memory.peak else ""
         st.markdown(f"- {words.phase(text, phase.id)}: **{text.bytes(phase.total)}**{mark}")

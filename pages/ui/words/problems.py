@@ -1,10 +1,12 @@
 """Sentences for the problems of an input: what was wrong, and what would do."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from pages.ui import labels
 from pages.ui.text import Text
+from pages.ui.words.file_problems import FILE_PROBLEMS
 from pages.ui.words.sentence import Sentence, listed, said
 from planner.plan.table import BY_ID
 from planner.result import Problem
@@ -14,7 +16,17 @@ def problem(text: Text, found: Problem) -> str:
     """The sentence of a problem."""
     known = BY_ID.get(found.field)
     name = labels.field(text, known) if known else text.isolate(found.field)
-    return said(PROBLEMS, text, found.code, {"field": name, "value": found.value, **found.parameters})
+    value = _visible(found.value) if isinstance(found.value, str) else found.value
+    return said(PROBLEMS, text, found.code, {"field": name, "value": value, **found.parameters})
+
+
+_INVISIBLE = re.compile("[\u0000-\u001f\u200b-\u200f\u202a-\u202e\u2060-\u206f]")
+
+
+def _visible(value: str) -> str:
+    """What the user gave, short, and without characters that would turn the sentence around it."""
+    plain = _INVISIBLE.sub("", value)
+    return plain if len(plain) <= 80 else f"{plain[:79]}…"
 
 
 def _nearest(text: Text, q: Mapping[str, Any]) -> str:
@@ -24,6 +36,27 @@ def _nearest(text: Text, q: Mapping[str, Any]) -> str:
 
 
 PROBLEMS: dict[str, Sentence] = {
+    **FILE_PROBLEMS,
+    "empty": lambda text, q: text.t("{field}: nothing was given.", field=q["field"]),
+    "too-long": lambda text, q: text.t(
+        "{field}: {length} characters are too many for a name; at most {limit}.",
+        field=q["field"],
+        length=q["length"],
+        limit=q["limit"],
+    ),
+    "format-not-in-engine": lambda text, q: text.t(
+        "{field}: {engine} does not read “{value}”. It reads {choices}.",
+        field=q["field"],
+        engine=str(q["engine"]),
+        value=str(q["value"]),
+        choices=listed(text, q["choices"]),
+    ),
+    "longer-than-limit": lambda text, q: text.t(
+        "{field}: {value} tokens are less than the {asked} of input and output together.",
+        field=q["field"],
+        value=q["value"],
+        asked=q["asked"],
+    ),
     "not-a-choice": lambda text, q: text.t(
         "{field}: “{value}” is not one of the choices. Choose {choices}.",
         field=q["field"],
