@@ -38,21 +38,21 @@ def draw(text: Text) -> None:
         )
     windows = st.toggle(text.t("Windows"), key="gp-explore-windows")
     number = driver.driver_linux  # a branch: its newest release is judged
+    found = []
     for one in judge(driver=f"{number}.999", cuda=release.cuda, capability=card.capability, windows=windows):
         state = {True: "ok", None: "warning", False: "problem"}[one.good]
-        said = words.judgement(text, one.code, found=number if "driver" in one.code else one.found, needed=one.needed)
+        what = number if "driver" in one.code else f"CUDA {one.found}"
+        said = words.judgement(text, one.code, found=what, needed=one.needed)
         source = one.source.split("|")[-1]
-        st.html(
-            f'<ul class="gp-checks"><li class="gp-check-{state}"><b class="gp-check-state">'
-            f"{escape(words.verdict_name(text, one.good))}</b><div><span>{escape(said)}</span>"
-            f'<small dir="ltr">{escape(source)}</small></div></li></ul>'
+        found.append(
+            f'<li class="gp-check-{state}"><b class="gp-check-state">{escape(words.verdict_name(text, one.good))}</b>'
+            f'<div><span>{escape(said)}</span><small dir="ltr">{escape(source)}</small></div></li>'
         )
-    parts = [text.t("CUDA {version}", version=release.cuda)]
-    if release.cudnn:
-        parts.append(text.t("cuDNN {version}", version=release.cudnn))
-    if release.wheels:
-        parts.append(text.t("wheels {names}", names=release.wheels.replace(",", ", ")))
-    note(f"{text.isolate(release.name)}: {text.join(parts)}")
+    st.html(f'<ul class="gp-checks">{"".join(found)}</ul>')
+    built = [f"CUDA {release.cuda}"]
+    built += [f"cuDNN {release.cudnn}"] if release.cudnn else []
+    built += [f"wheels {release.wheels.replace(',', ', ')}"] if release.wheels else []
+    note(text.isolate(f"{release.name}: {', '.join(built)}"))
 
 
 def _releases() -> tuple[Row, ...]:

@@ -42,7 +42,7 @@ def choose(text: Text) -> Chosen | None:
         DEMO: text.t("Demo recording"),
     }
     st.session_state.setdefault(
-        _KEY, st.query_params.get("source") if st.query_params.get("source") in names else LOCAL
+        _KEY, st.query_params.get("monitor.source") if st.query_params.get("monitor.source") in names else LOCAL
     )
     kind = st.segmented_control(
         text.t("Source"),
@@ -52,7 +52,7 @@ def choose(text: Text) -> Chosen | None:
         required=True,
         label_visibility="collapsed",
     )
-    st.query_params["source"] = kind
+    st.query_params["monitor.source"] = kind
     if kind == SERVER:
         return _server(text)
     if kind == FILE:

@@ -5,12 +5,12 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.ui import shell
-from pages.ui.monitor import alerts, cards, diagnosis, history, machine, recorder, replay
+from pages.ui.monitor import against, alerts, cards, diagnosis, history, machine, recorder, replay
 from pages.ui.monitor.note import note, section
 from pages.ui.monitor.source import LOCAL, Chosen
 from pages.ui.text import Text
 from pages.ui.words.telemetry import absent_sentence
-from planner.telemetry.sample import Kind, Missing
+from planner.telemetry.sample import Kind, Missing, Process
 from planner.telemetry.trace import Trace
 
 _HISTORY_SECONDS = 600.0
@@ -46,6 +46,7 @@ def draw(text: Text, chosen: Chosen) -> None:
                 alerts.webhook(text, chosen.poller)
         section(text.t("Processes"))
         _part(text, every(_JUDGEMENT), lambda: _processes(text, chosen))
+        against.draw(text, _trace(chosen), _known_processes(chosen))
         with st.container(horizontal=True, key="gp-monitor-files"):
             history.downloads(text, _trace(chosen))
 
@@ -104,6 +105,12 @@ def _curve(text: Text, chosen: Chosen, name: str) -> None:
         history.draw(text, trace, name, None if chosen.poller is not None else float(trace.times[-1]))
     else:
         note(text.t("The curve begins with the second reading."))
+
+
+def _known_processes(chosen: Chosen) -> tuple[Process, ...]:
+    """The processes that the source tells of, if any."""
+    found = chosen.poller.watch().processes if chosen.poller is not None else chosen.processes
+    return () if isinstance(found, Missing) else found
 
 
 def _processes(text: Text, chosen: Chosen) -> None:

@@ -37,9 +37,9 @@ def judgement(text: Text, code: str, *, found: str, needed: str) -> str:
             "This GPU needs CUDA {needed} or newer; {found} does not know it.", found=found, needed=needed
         ),
         "gpu-dropped": text.t(
-            "CUDA {found} no longer supports this GPU; the last was {needed}.", found=found, needed=needed
+            "{found} no longer supports this GPU; the last was {needed}.", found=found, needed=needed
         ),
-        "gpu-known": text.t("CUDA {found} knows this GPU (since {needed}).", found=found, needed=needed),
+        "gpu-known": text.t("{found} knows this GPU (since {needed}).", found=found, needed=needed),
     }.get(code, code)
 
 
