@@ -45,6 +45,7 @@ class Change:
     verdict: Verdict
     verdict_words: str
     speed: str
+    note: str = ""  # a quiet line under the sentence
 
 
 def change_rows(
@@ -66,8 +67,9 @@ def change_rows(
 
 
 def _change_html(text: Text, rank: int, change: Change) -> str:
+    note = f'<br><span class="gp-note">{escape(change.note)}</span>' if change.note else ""
     return (
-        f'<div class="gp-change"><span class="gp-rank">{rank}</span><span>{escape(change.sentence)}</span>'
+        f'<div class="gp-change"><span class="gp-rank">{rank}</span><span>{escape(change.sentence)}{note}</span>'
         f'<div class="gp-effects"><b>{escape(change.result)}</b>'
         f'<span class="gp-{change.verdict}">{escape(change.verdict_words)}</span>'
         f'<span class="gp-muted">{escape(change.speed)}</span></div></div>'

@@ -9,6 +9,8 @@ from planner.result import InputError, Status
 
 DRIVER = "driver"
 """Basis of a memory size that a driver has reported."""
+PUBLISHED = "published"
+"""Basis of what is not a rate of arithmetic, where the row's basis tells how rates were derived."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +49,16 @@ def _sheet(gpu: Gpu) -> Iterator[Fact]:
             dtype=dtype,
             value=float(value),
             unit=unit,
-            basis=DRIVER if reported else gpu.value_basis,
+            basis=DRIVER if reported else _basis(gpu, id),
             confidence="high" if reported else gpu.confidence,
             sources=gpu.sources,
             as_of=gpu.as_of,
         )
+
+
+def _basis(gpu: Gpu, id: str) -> str:
+    about_rates = gpu.value_basis.startswith(("derived", "vendor headline"))
+    return PUBLISHED if about_rates and id != "peak" else gpu.value_basis
 
 
 def _reached(gpu: Gpu) -> Iterator[Fact]:

@@ -136,6 +136,7 @@ def _stack(group: list[Candidate]) -> Batch:
     if isinstance(first, Training):
         steps = [one.request.gradient_accumulation_steps for one in group if isinstance(one.request, Training)]
         changes["gradient_accumulation_steps"] = np.array(steps, dtype=np.float64)
-    gpus = np.array([one.gpus for one in group], dtype=np.float64)
-    changes["cluster"] = dataclasses.replace(first.cluster, gpus=gpus)
+    # How many work is in the layout's degrees. The cluster's number says how many share a port of a node, which only
+    # counts beyond one node: there it is the same for every candidate.
+    changes["cluster"] = dataclasses.replace(first.cluster, gpus=max(one.gpus for one in group))
     return Batch(tuple(group), dataclasses.replace(first, **changes))

@@ -95,6 +95,7 @@ class _Figures:
     gpus: Any
     required: Any
     rate: Any  # NaN where not known
+    seconds: Any  # of the whole work
     watts: Any
     status: Status
 
@@ -116,15 +117,18 @@ def _requests(some: Sequence[Batch], gpu: Gpu) -> list[tuple[Batch, Request]]:
 def _figures(batch: Batch, result: Estimate, request: Request, work: Work) -> _Figures:
     shape = (len(batch.candidates),)
     rate: Any = np.nan
+    finish: Any = None
     watts = None
     if result.speed is not None:
         rate = result.speed.tokens_per_second if work.unit == "tokens" else result.speed.samples_per_second
+        finish = result.cost.seconds_to_finish
         watts = power_watts(request, result.speed)
     return _Figures(
         batch.candidates,
         np.broadcast_to(np.asarray(request.layout.gpus, dtype=np.float64), shape),
         np.broadcast_to(np.asarray(result.memory.required, dtype=np.float64), shape),
         np.broadcast_to(np.asarray(rate, dtype=np.float64), shape),
+        np.broadcast_to(np.asarray(work.amount / rate if finish is None else finish, dtype=np.float64), shape),
         np.broadcast_to(np.asarray(np.nan if watts is None else watts, dtype=np.float64), shape),
         result.status,
     )
@@ -138,6 +142,7 @@ def _joined(parts: Sequence[_Figures]) -> _Figures:
         np.concatenate([part.gpus for part in parts]),
         np.concatenate([part.required for part in parts]),
         np.concatenate([part.rate for part in parts]),
+        np.concatenate([part.seconds for part in parts]),
         np.concatenate([part.watts for part in parts]),
         worst(part.status for part in parts),
     )
@@ -154,8 +159,7 @@ def _best(figures: _Figures, gpu: Gpu) -> Any:
 
 def _option(gpu: Gpu, figures: _Figures, row: int, charge: Charge | None, work: Work, wishes: Wishes) -> Option:
     candidate = figures.candidates[row]
-    rate, watts = _known(figures.rate[row]), _known(figures.watts[row])
-    seconds = work.amount / rate if rate else None
+    rate, seconds, watts = (_known(array[row]) for array in (figures.rate, figures.seconds, figures.watts))
     joules = facility_joules(watts * seconds, wishes.values["pue"]) if watts and seconds else None
     grid = _grid(charge, wishes)
     batch = candidate.request.global_batch_size if isinstance(candidate.request, Training) else None

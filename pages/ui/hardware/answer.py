@@ -58,7 +58,15 @@ def headline(text: Text, result: Recommendation) -> None:
 
 def draw_options(text: Text, plan: Plan, result: Recommendation, today: datetime.date) -> None:
     """The ranked list in the order that the reader chooses, and all of it as a table."""
-    st.html(section_html(text.t("Best options"), text.t("Apply opens the plan on that hardware.")))
+    st.html(
+        section_html(
+            text.t("Best options"),
+            text.t(
+                "Apply opens the plan on that hardware. Assumed: machines of {count} GPUs and the usual network between them.",
+                count=plan.values["gpus_per_node"],
+            ),
+        )
+    )
     orders = {
         "frontier": text.t("Price and time"),
         "price": text.t("Cheapest"),
@@ -132,23 +140,16 @@ def _row(text: Text, plan: Plan, one: Option, today: datetime.date) -> tables.Ch
         verdict, words = Verdict.FITS, text.t("fits, {size} to spare", size=text.bytes(one.spare_bytes))
     else:
         verdict, words = Verdict.DOES_NOT_FIT, text.t("still {size} short", size=text.bytes(-one.spare_bytes))
+    asides = (paid(text, one, today), _footprint(text, one), _batch(text, plan, one))
     return tables.Change(
         id=one.id,
         sentence=text.isolate(names.option(one)),
-        result=_result(text, one),
+        result=text.money(one.price) if one.price is not None else "–",
         verdict=verdict,
         verdict_words=words,
-        speed=text.join(
-            [part for part in (paid(text, one, today), _footprint(text, one), _batch(text, plan, one)) if part]
-        ),
+        speed=text.seconds(one.seconds) if one.seconds else text.t("unknown speed"),
+        note=text.join([part for part in asides if part]),
     )
-
-
-def _result(text: Text, one: Option) -> str:
-    time = text.seconds(one.seconds) if one.seconds else text.t("unknown speed")
-    if one.price is None:
-        return time
-    return text.t("{price} in {time}", price=text.money(one.price), time=time)
 
 
 def paid(text: Text, one: Option, today: datetime.date) -> str:

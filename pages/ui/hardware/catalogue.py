@@ -1,6 +1,7 @@
 """The catalogue: one GPU in full, each value with how it is known, its source, and its date; and its offers."""
 
 import datetime
+from html import escape
 
 import streamlit as st
 
@@ -42,6 +43,8 @@ def _draw_gpu(text: Text, gpu: Gpu, today: datetime.date) -> None:
         Column(id="date", label=text.t("Read on")),
         Column(id="source", label=text.t("Source")),
     )
+    known = facts(gpu)
+    sources = list(dict.fromkeys(source for one in known for source in one.sources))
     rows = [
         (
             names.fact(text, one),
@@ -49,12 +52,11 @@ def _draw_gpu(text: Text, gpu: Gpu, today: datetime.date) -> None:
             names.basis(text, one),
             names.confidence(text, one),
             text.date(one.as_of) if one.as_of else "–",
-            " ".join(one.sources) or "–",
+            _references(text, [sources.index(source) + 1 for source in one.sources]),
         )
-        for one in facts(gpu)
+        for one in known
     ]
-    with st.container(key="gp-sources"):
-        st.html(table_html(text, columns, rows, caption=_caption(text, gpu)))
+    st.html(table_html(text, columns, rows, caption=_caption(text, gpu)) + _sources_html(sources))
     if gpu.note:
         st.html(f'<p class="gp-note">{text.isolate(names.escaped(gpu.note))}</p>')
     _draw_offers(text, gpu, today)
@@ -65,11 +67,31 @@ def _caption(text: Text, gpu: Gpu) -> str:
     return text.isolate(" · ".join(part for part in parts if part))
 
 
+def _references(text: Text, numbers: list[int]) -> str:
+    """Numbers of sources, a run of them as its ends: "1–7"."""
+    if len(numbers) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
+        return text.span(str(numbers[0]), str(numbers[-1]))
+    return text.join([str(number) for number in numbers]) or "–"
+
+
+def _sources_html(sources: list[str]) -> str:
+    """The numbered list of sources; those that are addresses can be opened."""
+    return f'<ol class="gp-note gp-sources" dir="ltr">{"".join(f"<li>{_link(source)}</li>" for source in sources)}</ol>'
+
+
+def _link(source: str) -> str:
+    shown = escape(source)
+    if not source.startswith("https://"):
+        return shown
+    return f'<a href="{escape(source, quote=True)}" target="_blank" rel="noopener noreferrer">{shown}</a>'
+
+
 def _draw_offers(text: Text, gpu: Gpu, today: datetime.date) -> None:
     offers = offers_of(gpu.id)
     if not offers:
         st.html(f'<p class="gp-note">{text.t("No price is known for this GPU.")}</p>')
         return
+    sources = list(dict.fromkeys(one.source for one in offers))
     columns = (
         Column(id="provider", label=text.t("Provider")),
         Column(id="instance", label=text.t("Instance")),
@@ -89,9 +111,8 @@ def _draw_offers(text: Text, gpu: Gpu, today: datetime.date) -> None:
             names.choice(text, "pricing", one.pricing),
             one.price_per_gpu_hour,
             answer.dated(text, one.as_of, today),
-            one.source,
+            _references(text, [sources.index(one.source) + 1]),
         )
         for one in offers
     ]
-    with st.container(key="gp-offers"):
-        st.html(table_html(text, columns, rows, caption=text.t("Offers, cheapest first")))
+    st.html(table_html(text, columns, rows, caption=text.t("Offers, cheapest first")) + _sources_html(sources))

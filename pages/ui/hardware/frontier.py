@@ -16,7 +16,7 @@ from planner.recommend.recommend import Recommendation
 from planner.units import HOUR
 
 _MOST_POINTS = 400
-_MOST_LABELS = 5
+_MOST_LABELS = 3
 
 
 def draw(text: Text, result: Recommendation) -> None:
@@ -61,7 +61,7 @@ def _figure(text: Text, priced: list[Option], front: tuple[Option, ...], dark: b
             "line": {"color": accent, "width": 2, "shape": "hv"},
             "marker": {"color": accent, "size": 8},
             "text": [escape(names.option(one)) if one.id in labelled else "" for one in front],
-            "textposition": ["top right" if one is not front[0] else "top left" for one in front],
+            "textposition": ["top left" if one is front[0] else "top right" for one in front],
             "textfont": {"color": words, "size": 12},
         },
     ]
@@ -83,7 +83,7 @@ def _points(some: list[Option]) -> dict[str, Any]:
 def _axis(values: list[float]) -> dict[str, Any]:
     """A range around the values, and ticks at decades (or finer where there are few)."""
     low, high = math.log10(min(values)), math.log10(max(values))
-    margin = 0.08 * max(high - low, 0.5)
+    margin = 0.12 * max(high - low, 0.5)
     steps = (1, 2, 5) if high - low < 2 else (1,)
     ticks = [step * 10.0**power for power in range(math.floor(low) - 1, math.ceil(high) + 1) for step in steps]
     return {"range": [low - margin, high + margin], "tickvals": ticks, "ticktext": [f"{tick:,.10g}" for tick in ticks]}

@@ -4,7 +4,7 @@ from functools import lru_cache
 from html import escape
 
 from pages.ui.text import Text
-from planner.hardware.facts import DRIVER, Fact
+from planner.hardware.facts import DRIVER, PUBLISHED, Fact
 from planner.plan.fields import Field
 from planner.recommend.options import Option
 
@@ -104,6 +104,7 @@ def basis(text: Text, one: Fact) -> str:
     """How a value is known."""
     known = {
         DRIVER: text.t("reported by the driver"),
+        PUBLISHED: text.t("published figures"),
         "datasheet": text.t("data sheet"),
         "third-party database": text.t("third-party database"),
         "public comparison tables": text.t("public comparison tables"),

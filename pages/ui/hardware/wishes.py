@@ -25,7 +25,7 @@ def draw(text: Text, wishes: Wishes, problems: tuple[Problem, ...]) -> None:
     if owned.open:
         with owned:
             _draw_owned(text, wishes)
-    own = st.expander(text.t("A GPU of your own making"), key="hw-custom", on_change="rerun")
+    own = st.expander(text.t("A GPU that is not listed"), key="hw-custom", on_change="rerun")
     if own.open:
         with own:
             _draw_custom(text, wishes)
