@@ -29,24 +29,51 @@ def stage_phases(request: Training, path: Path, stage: Stage) -> tuple[Phase, ..
     count = logit_count(request) * stage.last
     grads, buckets = gradient_bytes(request, path, held), bucket_bytes(request, path, held)
     standing_gradients = gradients_stand(request, path)
+    tokens = {"b": request.micro_batch_size, "s": request.sequence_length}
     standing = (
         WEIGHTS.term(held.base, elements=held.local.total, bytes_per_element=held.bytes_per_matrix),
-        ADAPTER.term(held.adapter, bytes_per_element=path.bytes.trained),
-        OPTIMIZER.term(state_bytes(request, path, held), trained=held.trained + held.trained_experts),
-        BATCH.term(batch_bytes(request)),
+        ADAPTER.term(held.adapter, w=path.bytes.trained, r=request.method.rank, elements=held.trained),
+        OPTIMIZER.term(
+            state_bytes(request, path, held), trained=held.trained + held.trained_experts, optimizer=request.optimizer
+        ),
+        BATCH.term(batch_bytes(request), **tokens),
     )
     old = (GRADIENTS.term(grads * standing_gradients, bytes_per_element=size), BUCKETS.term(buckets))
     new = (GRADIENTS.term(grads, bytes_per_element=size), BUCKETS.term(buckets))
-    saved = ACTIVATIONS.term(kept.saved, layers=layers, in_flight=stage.in_flight)
-    collected = ACTIVATIONS.term(kept.saved + kept.held, layers=layers, in_flight=stage.in_flight)
-    unit = GATHERED.term(gathered(request, path, held, backward=False))
-    units = GATHERED.term(gathered(request, path, held, backward=True))
+    saved = ACTIVATIONS.term(kept.saved, **tokens, layers=layers, m=stage.in_flight)
+    collected = ACTIVATIONS.term(kept.saved + kept.held, **tokens, layers=layers, m=stage.in_flight)
+    layer = layer_elements(request, held)
+    unit = GATHERED.term(gathered(request, path, held, backward=False), P_layer=layer, P_root=held.local.ends)
+    units = GATHERED.term(gathered(request, path, held, backward=True), P_layer=layer, P_root=held.local.ends)
     copies = _copies(request, held)
     end = _end_of_backward(request, path, held, kept.working)
     return (
-        Phase("forward", (*standing, *old, saved, LOGITS.term(forward, logits=count), unit, COPIES.term(copies[0]))),
-        Phase("loss", (*standing, *old, saved, LOGITS.term(backward, logits=count), unit, COPIES.term(copies[1]))),
-        Phase("backward", (*standing, *old, collected, RECOMPUTED.term(kept.working), units, COPIES.term(copies[2]))),
+        Phase(
+            "forward",
+            (
+                *standing,
+                *old,
+                saved,
+                LOGITS.term(forward, logits=count, loss=request.loss),
+                unit,
+                COPIES.term(copies[0]),
+            ),
+        ),
+        Phase(
+            "loss",
+            (
+                *standing,
+                *old,
+                saved,
+                LOGITS.term(backward, logits=count, loss=request.loss),
+                unit,
+                COPIES.term(copies[1]),
+            ),
+        ),
+        Phase(
+            "backward",
+            (*standing, *old, collected, RECOMPUTED.term(kept.working, **tokens), units, COPIES.term(copies[2])),
+        ),
         Phase("gradients", (*standing, *new, RECOMPUTED.term(end), units)),
         Phase("optimizer", (*standing, *new, TEMPORARY.term(temporary_bytes(request, path, held)))),
     )
