@@ -43,15 +43,37 @@ def _draw_memory(text: Text, result: Estimate) -> None:
     for phase in memory.phases:
         mark = " ←" if phase is memory.peak else ""
         st.markdown(f"- {words.phase(text, phase.id)}: **{text.bytes(phase.total)}**{mark}")
+    st.caption(_symbols(text))
     draw_terms(text, memory.parts)
 
 
 def _draw_time(text: Text, result: Estimate) -> None:
     st.markdown(text.t("The parts add up to the time of one step; what hides behind other work is not in it."))
+    st.caption(_symbols(text))
     draw_terms(text, [term for term in result.speed.parts if term.value > 0])
     if any(term.value > 0 for term in result.speed.hidden):
         st.markdown(f"**{text.t('Hidden behind other work')}**")
         draw_terms(text, [term for term in result.speed.hidden if term.value > 0])
+
+
+def _symbols(text: Text) -> str:
+    """What the letters of the formulas stand for."""
+    meanings = {
+        "b": text.p("symbol", "micro-batch size"),
+        "s": text.p("symbol", "sequence length"),
+        "L": text.p("symbol", "layers"),
+        "a": text.p("symbol", "attention heads"),
+        "V": text.p("symbol", "vocabulary"),
+        "P": text.p("symbol", "parameters, or peak FLOP/s in times"),
+        "w": text.p("symbol", "bytes of a stored number"),
+        "t": text.p("symbol", "tensor-parallel degree"),
+        "m": text.p("symbol", "micro-batches in flight"),
+        "r": text.p("symbol", "adapter rank"),
+        "A": text.p("symbol", "bytes saved per token"),
+        "B": text.p("symbol", "bandwidth"),
+        "η, β": text.p("symbol", "attained shares of peak and bandwidth"),
+    }
+    return text.join([f"{text.isolate(letter)}: {meaning}" for letter, meaning in meanings.items()])
 
 
 def draw_terms(text: Text, terms: Iterable[Term]) -> None:
