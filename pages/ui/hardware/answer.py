@@ -62,7 +62,7 @@ def draw_options(text: Text, plan: Plan, result: Recommendation, today: datetime
         section_html(
             text.t("Best options"),
             text.t(
-                "Apply opens the plan on that hardware. Assumed: machines of {count} GPUs and the usual network between them.",
+                "Apply opens the plan on that hardware. Assumed: machines of {count} GPUs, joined as usual.",
                 count=plan.values["gpus_per_node"],
             ),
         )
