@@ -26,6 +26,7 @@ def script(plan: Plan, sharded: bool = True, beside: str = "") -> str:
     """
     values = plan.values
     trainer = [
+        Line("max_steps", launcher.steps(plan), "the plan's tokens"),
         Line("output_dir", "output"),
         *pairs.written(plan, trainer_names.TRAINER),
         *_precision_lines(plan, sharded),

@@ -4,6 +4,7 @@ from planner.launch.found import Found
 from planner.launch.options import Options
 from planner.numeric import ceil_div
 from planner.plan.plan import Plan
+from planner.units import MEGA
 
 
 def nodes(plan: Plan) -> tuple[int, int]:
@@ -13,6 +14,16 @@ def nodes(plan: Plan) -> tuple[int, int]:
     while gpus % each:
         each -= 1
     return ceil_div(gpus, each), each
+
+
+def steps(plan: Plan) -> int:
+    """Optimizer steps that train the plan's tokens, at least one."""
+    values = plan.values
+    parallel = 1
+    for name in ("tensor_parallel", "pipeline_parallel", "context_parallel"):
+        parallel *= values[name] if plan.uses(name) else 1
+    batch = values["micro_batch_size"] * values["gradient_accumulation_steps"] * max(1, values["gpus"] // parallel)
+    return max(1, round(values["train_tokens_millions"] * MEGA / (batch * values["sequence_length"])))
 
 
 def torchrun(plan: Plan, script: str) -> str:

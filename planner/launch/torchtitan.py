@@ -13,7 +13,6 @@ from planner.launch.render import Line, toml_text
 from planner.launch.types import File, Framework, Unread, names
 from planner.numeric import ceil_div
 from planner.plan.plan import Plan
-from planner.units import MEGA
 
 MODELS: Mapping[str, tuple[str, str]] = {
     "meta-llama/Llama-3.1-8B": ("llama3", "8B"),
@@ -128,10 +127,7 @@ def _batch(plan: Plan) -> list[Line]:
             "sequences of one rank" if pipelined else pairs.COMMENTS["micro_batch_size"],
         ),
         Line("training.global_batch_size", whole, "sequences per optimizer step, all GPUs"),
-        Line(
-            "training.steps",
-            max(1, round(values["train_tokens_millions"] * MEGA / (whole * values["sequence_length"]))),
-        ),
+        Line("training.steps", launcher.steps(plan)),
     ]
     if pipelined:
         lines.append(Line("parallelism.pipeline_parallel_microbatch_size", micro, pairs.COMMENTS["micro_batch_size"]))

@@ -297,3 +297,11 @@ def test_every_framework_states_its_version_and_every_file_says_who_made_it():
         for file in launch.files:
             assert framework.version.split(",")[0] in file.text or file.language in ("json", "python")
             assert file.language == "json" or "GPU Planner" in file.text
+
+
+@pytest.mark.parametrize("name", ["hugging-face", "megatron-lm", "torchtitan"])
+def test_the_tokens_to_train_survive_but_for_a_step(name):
+    plan = plan_of({**TRAIN, "train_tokens_millions": 500.0, "gradient_accumulation_steps": 4})
+    again = onto(plan_of({"gpu": TRAIN["gpu"]}), read(*export(plan, name).texts))
+    step = 16 * plan.values["micro_batch_size"] * 4 * plan.values["sequence_length"] / 1e6
+    assert abs(again.values["train_tokens_millions"] - 500) <= step
