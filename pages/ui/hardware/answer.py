@@ -38,7 +38,8 @@ def headline(text: Text, result: Recommendation) -> None:
         all=result.considered,
     )
     out = text.join([names.refused(text, reason, count) for reason, count in result.refused.items() if count])
-    detail = f"{tried} {text.t('Of the others: {reasons}.', reasons=out)}" if out else tried
+    others = text.t("Of the others: {reasons}.", reasons=out) if out else ""
+    detail = f"{tried} {others}".rstrip()
     if not result.options:
         st.html(headline_html(Verdict.DOES_NOT_FIT, text.t("No hardware meets all wishes"), detail))
         return
@@ -53,7 +54,8 @@ def headline(text: Text, result: Recommendation) -> None:
         )
     st.html(headline_html(Verdict.FITS, sentence, detail))
     if not result.work.asked:
-        st.html(f'<p class="gp-note">{text.t("No amount of work is set: prices and times are for a million.")}</p>')
+        million = text.t("No amount of work is set: prices and times are for a million.")
+        st.html(f'<p class="gp-note">{million}</p>')
 
 
 def draw_options(text: Text, plan: Plan, result: Recommendation, today: datetime.date) -> None:

@@ -89,7 +89,8 @@ def _link(source: str) -> str:
 def _draw_offers(text: Text, gpu: Gpu, today: datetime.date) -> None:
     offers = offers_of(gpu.id)
     if not offers:
-        st.html(f'<p class="gp-note">{text.t("No price is known for this GPU.")}</p>')
+        nothing = text.t("No price is known for this GPU.")
+        st.html(f'<p class="gp-note">{nothing}</p>')
         return
     sources = list(dict.fromkeys(one.source for one in offers))
     columns = (
