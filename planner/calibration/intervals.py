@@ -66,7 +66,8 @@ def interval(estimate: Estimate, request: Request) -> Intervals:
     """Intervals of an estimate's figures, and the probability that it fits. For one plan, not for arrays."""
     memory, speed = estimate.memory, estimate.speed
     serving = isinstance(request, Serving)
-    required = around(float(memory.required), Family.WEIGHTS if serving else Family.DEVICE, request)
+    # What the driver shows at a peak holds blocks that would be given back: what is required errs as what is allocated.
+    required = around(float(memory.required), Family.WEIGHTS if serving else Family.ALLOCATED, request)
     rate = Family.OUTPUT if serving and request.model.image is None else Family.STEP
 
     def timed(name: str, family: Family, inverse: bool = False) -> Interval | None:

@@ -14,7 +14,7 @@ from planner.hardware.catalogue import gpus, read_rows
 ENOUGH_ROWS = 30
 """Rows that a band needs; a more general kind is asked where there are fewer."""
 
-ROWS_OF_A_SOURCE = 40
+ROWS_OF_A_SOURCE = 100
 """Most rows that one source counts for: a large table says no more about others' conventions than a small one."""
 
 WEIGHT = {"A": 1.0, "B": 0.3}
@@ -98,15 +98,21 @@ def forget() -> None:
         cached.cache_clear()
 
 
+UNTAUGHT = frozenset({"peak_unstated"})
+"""Quantities that teach nothing: whose counter isn't told."""
+
 ALIKE = {"device": ("device", "reserved"), "reserved": ("device", "reserved")}
-"""Families that are judged together: what the driver shows is what the allocator holds, and little more."""
+"""Families that stand in for each other where a row's own has no other source: what the driver shows is what the
+allocator holds, and little more."""
 
 
 @lru_cache(maxsize=512)
-def _group(family: str, kind: str) -> tuple[Residual, ...]:
-    families = ALIKE.get(family, (family,))
+def _group(family: str, kind: str, alike: bool = False) -> tuple[Residual, ...]:
+    families = ALIKE.get(family, (family,)) if alike else (family,)
     return tuple(
-        each for each in residuals() if each.family in families and kind in each.kinds and each.quality in WEIGHT
+        each
+        for each in residuals()
+        if each.family in families and kind in each.kinds and each.quality in WEIGHT and each.quantity not in UNTAUGHT
     )
 
 
@@ -121,6 +127,8 @@ def band(family: str, kinds: tuple[str, ...], source: str = "", model: str = "")
     where = ""
     for kind in kinds:
         found = _others(_group(family, kind), source, model)
+        if source or len(found) < ENOUGH_ROWS:
+            found = max(found, _others(_group(family, kind, True), source, model), key=len)
         if len(found) > len(best):
             best, where = found, kind
         if len(best) >= ENOUGH_ROWS:
