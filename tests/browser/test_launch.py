@@ -10,8 +10,10 @@ from tests.browser.axe import violations
 pytestmark = pytest.mark.browser
 
 LOG = (
-    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 496.00 MiB. GPU 0 has a total capacity of 23.64 GiB of "
-    "which 235.00 MiB is free. Including non-PyTorch memory, this process has 23.00 GiB memory in use. Of the allocated "
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 496.00 MiB. GPU 0 has a total capacity of "
+    "23.64 GiB of "
+    "which 235.00 MiB is free. Including non-PyTorch memory, this process has 23.00 GiB memory in use. Of the "
+    "allocated "
     "memory 15.00 GiB is allocated by PyTorch, and 4.50 GiB is reserved by PyTorch but unallocated."
 )
 

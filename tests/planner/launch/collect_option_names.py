@@ -2,9 +2,9 @@
 
     python tests/planner/launch/collect_option_names.py FOLDER_OF_CHECKOUTS
 
-with git checkouts (bare ones, too) of Megatron-LM, torchtitan, axolotl, LLaMA-Factory and DeepSpeed in the folder, under
-the names below, in an environment that has transformers, peft and accelerate. Engines that only install with CUDA are
-listed by hand from their documentation, below.
+with git checkouts (bare ones, too) of Megatron-LM, torchtitan, axolotl, LLaMA-Factory and DeepSpeed in the folder,
+under the names below, in an environment that has transformers, peft and accelerate. Engines that only install with
+CUDA are listed by hand from their documentation, below.
 """
 
 import dataclasses
@@ -31,12 +31,14 @@ DOCUMENTED = {
     ),
     "tensorrt-llm": (
         "tensorrt_llm/commands/serve.py and llmapi/llm_args.py",
-        "tensor_parallel_size pipeline_parallel_size moe_expert_parallel_size max_batch_size max_num_tokens max_seq_len "
+        "tensor_parallel_size pipeline_parallel_size moe_expert_parallel_size max_batch_size max_num_tokens "
+        "max_seq_len "
         "free_gpu_memory_fraction config kv_cache_config.dtype dtype enable_chunked_prefill cuda_graph_config",
     ),
     "llama.cpp": (
         "tools/server/README.md, August 2026",
-        "model ctx-size parallel batch-size ubatch-size n-gpu-layers flash-attn cache-type-k cache-type-v device split-mode",
+        "model ctx-size parallel batch-size ubatch-size n-gpu-layers flash-attn cache-type-k cache-type-v "
+        "device split-mode",
     ),
     "ollama": ("docs/modelfile, envconfig/config.go", "num_ctx num_batch num_gpu"),
 }

@@ -1,4 +1,4 @@
-"""Every option that is written exists in its framework. The lists, with versions and sources, are in option_names.json."""
+"""Every option that is written exists in its framework: option_names.json has the lists, with versions and sources."""
 
 import ast
 import json

@@ -1,5 +1,7 @@
 """Pasted texts in the shapes that people write them."""
 
+import contextlib
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -57,7 +59,8 @@ def test_vllm_in_python():
 
 def test_sglang_command():
     reading = read(
-        "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3 --tp 16 --nnodes 2 --mem-fraction-static 0.85"
+        "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3 --tp 16 --nnodes 2 "
+        "--mem-fraction-static 0.85"
     )
     values = onto(PRESENT, reading).values
     assert (values["gpus"], values["gpus_per_node"], values["engine"]) == (16, 8, "sglang")
@@ -66,7 +69,8 @@ def test_sglang_command():
 
 def test_llama_server_command():
     reading = read(
-        "./llama-server -hf unsloth/Qwen3-8B-GGUF:Q8_0 -c 16384 -np 4 -ngl 99 -ctk q8_0 -ctv q8_0 -fa on --device CUDA0,CUDA1"
+        "./llama-server -hf unsloth/Qwen3-8B-GGUF:Q8_0 -c 16384 -np 4 -ngl 99 -ctk q8_0 -ctv q8_0 -fa on "
+        "--device CUDA0,CUDA1"
     )
     chosen = reading.chosen
     assert (chosen["model"], chosen["weight_format"]) == ("Qwen/Qwen3-8B", "gguf-q8_0")
@@ -88,7 +92,8 @@ def test_modelfile():
 
 def test_deepspeed_json_with_auto():
     reading = read(
-        '{"train_batch_size": "auto", "train_micro_batch_size_per_gpu": 2, "bf16": {"enabled": true}, "zero_optimization": '
+        '{"train_batch_size": "auto", "train_micro_batch_size_per_gpu": 2, "bf16": {"enabled": true}, '
+        '"zero_optimization": '
         '{"stage": 3, "offload_optimizer": {"device": "cpu"}, "zero_quantized_weights": true}}'
     )
     chosen = reading.chosen
@@ -131,9 +136,11 @@ def test_megatron_batch_without_gpus_is_an_assumption():
 
 def test_axolotl_yaml():
     reading = read(
-        "base_model: NousResearch/Meta-Llama-3.1-8B\nload_in_4bit: true\nadapter: qlora\nlora_r: 32\nlora_dropout: 0.05\n"
+        "base_model: NousResearch/Meta-Llama-3.1-8B\nload_in_4bit: true\nadapter: qlora\nlora_r: "
+        "32\nlora_dropout: 0.05\n"
         "lora_target_linear: true\nsequence_len: 4096\nmicro_batch_size: 2\ngradient_accumulation_steps: 4\noptimizer: "
-        "paged_adamw_8bit\nbf16: auto\ngradient_checkpointing: true\nflash_attention: true\ndatasets:\n  - path: x\n    type: alpaca\n"
+        "paged_adamw_8bit\nbf16: auto\ngradient_checkpointing: true\nflash_attention: true\ndatasets:\n  - "
+        "path: x\n    type: alpaca\n"
     )
     chosen = reading.chosen
     assert (chosen["model"], chosen["method"], chosen["lora_rank"]) == ("meta-llama/Llama-3.1-8B", "qlora", 32)
@@ -143,7 +150,8 @@ def test_axolotl_yaml():
 
 def test_llama_factory_yaml():
     reading = read(
-        "model_name_or_path: Qwen/Qwen3-8B\nfinetuning_type: lora\nstage: dpo\nquantization_bit: 4\ncutoff_len: 2048\nbf16: true\n"
+        "model_name_or_path: Qwen/Qwen3-8B\nfinetuning_type: lora\nstage: dpo\nquantization_bit: 4\ncutoff_len: "
+        "2048\nbf16: true\n"
     )
     assert (reading.chosen["method"], reading.chosen["base_format"]) == ("qlora", "nf4")
     assert "stage-as-sft" in codes(reading)
@@ -163,7 +171,8 @@ def test_hugging_face_flags():
 def test_old_accelerate_yaml_with_deepspeed():
     reading = read(
         "compute_environment: LOCAL_MACHINE\ndistributed_type: DEEPSPEED\ndeepspeed_config:\n  zero_stage: 2\n"
-        "  offload_optimizer_device: cpu\n  gradient_accumulation_steps: 8\nmixed_precision: bf16\nnum_machines: 2\nnum_processes: 16\n"
+        "  offload_optimizer_device: cpu\n  gradient_accumulation_steps: 8\nmixed_precision: "
+        "bf16\nnum_machines: 2\nnum_processes: 16\n"
     )
     chosen = reading.chosen
     assert (chosen["sharding"], chosen["offload_optimizer"]) == ("zero2", "cpu")
@@ -222,10 +231,8 @@ def test_nothing_in_python_is_run():
 @settings(max_examples=150, deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_is_read_or_refused(text):
-    try:
-        read(text)
-    except InputError as error:
-        assert error.problems
+    with contextlib.suppress(InputError):
+        assert read(text).frameworks
 
 
 PIECES = [
@@ -274,10 +281,7 @@ PIECES = [
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=12), st.sampled_from(["", " ", "\n"]))
 def test_any_mixture_is_read_or_refused(pieces, between):
-    try:
+    with contextlib.suppress(InputError):
         reading = read(between.join(pieces))
-    except InputError as error:
-        assert error.problems
-    else:
         assert set(reading.frameworks) <= set(FRAMEWORKS)
-        onto(PRESENT, reading)
+        assert onto(PRESENT, reading).spec
