@@ -113,9 +113,9 @@ def _draw_owned(text: Text, wishes: Wishes) -> None:
                 args=(wishes, id, 0, 0),
             )
     cards = {**{one.id: text.isolate(one.name) for one in wishes.custom}, **labels.gpus(text)}
-    gpu = st.selectbox(text.t("GPU"), list(cards), format_func=cards.__getitem__, key="hw.own.gpu")
-    count = st.number_input(text.t("How many"), 1, 65_536, key="hw.own.count")
-    price = st.number_input(
+    st.selectbox(text.t("GPU"), list(cards), format_func=cards.__getitem__, key="hw.own.gpu")
+    st.number_input(text.t("How many"), 1, 65_536, key="hw.own.count")
+    st.number_input(
         text.t("Purchase price of one (USD)"),
         0.0,
         1e9,
@@ -123,7 +123,12 @@ def _draw_owned(text: Text, wishes: Wishes) -> None:
         key="hw.own.price",
         help=text.t("With its share of the machine around it."),
     )
-    st.button(text.t("Add"), key="hw-own-add", on_click=state.set_owned, args=(wishes, gpu, count, price))
+    st.button(text.t("Add"), key="hw-own-add", on_click=_add_owned, args=(wishes,))
+
+
+def _add_owned(wishes: Wishes) -> None:
+    gpu, count, price = (st.session_state[f"hw.own.{name}"] for name in ("gpu", "count", "price"))
+    state.set_owned(wishes, gpu, count, price)
 
 
 def _draw_custom(text: Text, wishes: Wishes) -> None:
