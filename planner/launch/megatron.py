@@ -62,7 +62,10 @@ def write(plan: Plan) -> tuple[tuple[File, ...], str]:
     what = f"{plan.spec.name}, {values['gpus']} x {values['gpu']}"
     head = f"#!/usr/bin/env bash\n# Made by GPU Planner for {FRAMEWORK.version}: {what}."
     command = launcher.torchrun(plan, 'pretrain_gpt.py "${ARGS[@]}"')
-    text = f"{head}\nset -euo pipefail\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\n\n{shell_array(lines)}\n\n{command}\n"
+    # tensor and context parallel want one connection, FSDP more than one: arguments.py checks both
+    fsdp = any(line.name == "use-megatron-fsdp" for line in lines)
+    connections = "" if fsdp else "export CUDA_DEVICE_MAX_CONNECTIONS=1\n"
+    text = f"{head}\nset -euo pipefail\n{connections}\n{shell_array(lines)}\n\n{command}\n"
     return (File("train.sh", text, "bash"),), "bash train.sh"
 
 

@@ -305,3 +305,11 @@ def test_the_tokens_to_train_survive_but_for_a_step(name):
     again = onto(plan_of({"gpu": TRAIN["gpu"]}), read(*export(plan, name).texts))
     step = 16 * plan.values["micro_batch_size"] * 4 * plan.values["sequence_length"] / 1e6
     assert abs(again.values["train_tokens_millions"] - 500) <= step
+
+
+def test_megatron_takes_one_connection_except_under_fsdp():
+    base = {**TRAIN, "precision": "bf16-master", "tensor_parallel": 2}
+    assert "CUDA_DEVICE_MAX_CONNECTIONS" not in export(plan_of(base), "megatron-lm").files[0].text
+    assert (
+        "CUDA_DEVICE_MAX_CONNECTIONS=1" in export(plan_of({**base, "sharding": "zero1"}), "megatron-lm").files[0].text
+    )
