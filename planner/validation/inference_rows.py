@@ -127,6 +127,8 @@ def _kv_dtype(row: Row, weight_format: str, engine: Engine, gpu: Gpu, assumed: l
     vLLM and SGLang also serve others' FP8 checkpoints, which don't; on Blackwell NVIDIA's are the usual ones.
     """
     stated = row.text("kv_dtype")
+    if not stated and (told := re.search(r"\b(int8|fp8|bf16|fp16) KV\b", row.text("notes"))):
+        return named_kv(told.group(1))
     blackwell = gpu.architecture.startswith("Blackwell")
     theirs = weight_format == "nvfp4" or (
         weight_format.startswith("fp8") and (blackwell or engine is Engine.TENSORRT_LLM)
@@ -225,6 +227,10 @@ def _measured(row: Row, request: Serving, image: bool) -> tuple[dict[Quantity, f
     if Quantity.OUTPUT_RATE in found and not row.text("batch_or_concurrency"):
         left_out.append("output_tokens_per_second: concurrency not stated")
         del found[Quantity.OUTPUT_RATE]
+    if "token pool" in notes:  # set by hand: says nothing about memory
+        left_out += [
+            f"{each}: pool set by hand" for each in (Quantity.KV_TOKENS, Quantity.KV_BYTES) if found.pop(each, 0)
+        ]
     if request.engine is Engine.LLAMA_CPP:
         found.pop(Quantity.KV_TOKENS, None)  # the length asked for, not a capacity
     return found, tuple(left_out), row.text("weights_gib_scope") == "total"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from planner.validation.run import Comparison, Outcome
+from planner.validation.run import Outcome
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -30,10 +30,14 @@ class Group:
     coverage_90: float  # share of measurements inside the interval
 
 
-def group_of(domain: str, quantity: str, found: Sequence[Comparison]) -> Group:
+Point = tuple[float, bool]
+"""What is kept of a comparison: its relative error, and whether the interval held it. Tables may be very long."""
+
+
+def group_of(domain: str, quantity: str, found: Sequence[Point]) -> Group:
     """Statistics of a group's comparisons; at least one."""
-    sizes = sorted(abs(each.error) * 100 for each in found)
-    signed = sorted(each.error * 100 for each in found)
+    sizes = sorted(abs(error) * 100 for error, _ in found)
+    signed = sorted(error * 100 for error, _ in found)
     return Group(
         domain=domain,
         quantity=quantity,
@@ -41,7 +45,7 @@ def group_of(domain: str, quantity: str, found: Sequence[Comparison]) -> Group:
         median_abs_pct=percentile(sizes, 0.5),
         p90_abs_pct=percentile(sizes, 0.9),
         bias_pct=percentile(signed, 0.5),
-        coverage_90=sum(each.covered for each in found) / len(found),
+        coverage_90=sum(covered for _, covered in found) / len(found),
     )
 
 
@@ -69,7 +73,7 @@ class Summary:
     predicted: int = 0
     unsupported: Counter[str] = field(default_factory=Counter)
     supported_by_quality: dict[str, tuple[int, int]] = field(default_factory=dict)  # predicted, rows
-    comparisons: dict[tuple[str, str], list[Comparison]] = field(default_factory=lambda: defaultdict(list))
+    comparisons: dict[tuple[str, str], list[Point]] = field(default_factory=lambda: defaultdict(list))
     verdicts: Verdicts = field(default_factory=Verdicts)
 
     def add(self, outcome: Outcome) -> None:
@@ -82,7 +86,7 @@ class Summary:
         if outcome.skipped is not None:
             self.unsupported[outcome.skipped.reason] += 1
         for each in outcome.comparisons:
-            self.comparisons[each.case.domain, each.quantity.value].append(each)
+            self.comparisons[each.case.domain, each.quantity.value].append((each.error, each.covered))
         if outcome.case is not None and outcome.case.ran is not None and outcome.fits is not None:
             self.verdicts.add(outcome.fits, outcome.case.ran)
 
