@@ -5,7 +5,7 @@ The work is the plan's: training keeps its global batch (by accumulation), servi
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from planner.plan.checks import trains_in
@@ -51,8 +51,7 @@ def recommend(plan: Plan, wishes: Wishes) -> Recommendation:
     fitting = [one for one in found if one.fits]
     beyond: list[Option] = []
     if not fitting and most < FARTHEST:
-        loose = Plan({k: v for k, v in plan.chosen.items() if k not in PARALLEL}, plan.values)
-        beyond = _all(loose, [n for n in counts(FARTHEST, present) if n > most], work, wishes)[0]
+        beyond = _beyond(plan, [n for n in counts(FARTHEST, present) if n > most], work, wishes)
     kept, reasons = _wanted(fitting, wishes)
     ranked = tuple(sorted(kept, key=_by_price))
     smallest = _smallest([one for one in (*found, *beyond) if one.fits])
@@ -82,6 +81,13 @@ def _all(plan: Plan, numbers: Sequence[int], work: Work, wishes: Wishes) -> tupl
             continue
         found += options(gpu, some, work, wishes)
     return found, refused
+
+
+def _beyond(plan: Plan, numbers: Sequence[int], work: Work, wishes: Wishes) -> list[Option]:
+    """As `_all`, free of the degrees that the user chose: they were meant for fewer GPUs."""
+    freed = {field: None for field in PARALLEL if field in plan.chosen}
+    found, _ = _all(plan.with_changes(**freed), numbers, work, wishes)
+    return [replace(one, sets={**freed, **one.sets}) for one in found]
 
 
 def _wanted(fitting: Sequence[Option], wishes: Wishes) -> tuple[list[Option], Counter[str]]:

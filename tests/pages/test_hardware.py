@@ -73,6 +73,8 @@ def test_owned_cards_are_added_and_removed() -> None:
     app.button(key="hw-own-add").click().run()
     assert app.query_params["hw.owned"] == "rtx-4090:2:1800"
     assert "owned, " in shown(app)
+    app.session_state["hw-owned"] = True  # which a browser would have kept open
+    app.run()
     app.button(key="hw-own-remove-rtx-4090").click().run()
     assert "hw.owned" not in app.query_params
 

@@ -106,7 +106,7 @@ def test_two_limits_are_each_relaxed_alone():
 
 
 def test_what_a_model_needs_that_fits_nothing_so_far():
-    plan = plan_of(model="deepseek-ai/DeepSeek-V3", method="full")
+    plan = plan_of(model="deepseek-ai/DeepSeek-V3", method="full", gpus="8", tensor_parallel="8")
     result = recommend(plan, wishes_of(most_gpus="8"))
     assert not result.options
     assert result.smallest
