@@ -3,6 +3,7 @@
 A gap in the readings resets every timer: what happened in between is not known.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -11,7 +12,7 @@ from planner.telemetry.sample import EventReason, Reading, Sample
 from planner.telemetry.trace import Event, Trace
 
 GAP_SECONDS = 10.0
-"""Readings further apart begin anew."""
+"""Readings further apart begin anew, unless they usually come more rarely than that."""
 FIRED, CLEARED = "alert", "alert-over"
 
 
@@ -98,12 +99,19 @@ class AlertWatch:
     alerts: tuple[Alert, ...] = ALERTS
     _states: dict[tuple[str, str], _State] = field(default_factory=dict)
     _last: float | None = None
+    _intervals: deque[float] = field(default_factory=lambda: deque[float](maxlen=5))
 
     def see(self, reading: Reading) -> tuple[Event, ...]:
         """The events of one more reading."""
-        if self._last is not None and not 0 <= reading.time - self._last <= GAP_SECONDS:
-            for state in self._states.values():
-                state.since = None
+        if reading.time == self._last:  # a server that was asked again before it had anything new
+            return ()
+        if self._last is not None:
+            passed = reading.time - self._last
+            usual = min((one for one in self._intervals if one > 0), default=0.0)
+            if not 0 < passed <= max(GAP_SECONDS, 3 * usual):
+                for state in self._states.values():
+                    state.since = None
+            self._intervals.append(passed)
         self._last = reading.time
         found: list[Event] = []
         for sample in reading.gpus:

@@ -10,6 +10,7 @@ import streamlit as st
 from pages.ui.monitor.note import note
 from pages.ui.text import Text
 from pages.ui.words.diagnosis import alert_name
+from pages.ui.words.telemetry import device_label
 from planner.telemetry.alerts import CLEARED, FIRED, alerts_of
 from planner.telemetry.poller import Poller
 from planner.telemetry.prometheus import checked_address
@@ -26,7 +27,7 @@ def events_of(trace: Trace, live: bool) -> tuple[Event, ...]:
 
 def draw(text: Text, trace: Trace, live: bool) -> None:
     """The newest events; what is over is quiet."""
-    names = {device.uuid: str(device.index if device.index is not None else device.name) for device in trace.devices}
+    names = {device.uuid: device_label(text, device) for device in trace.devices}
     events = [event for event in events_of(trace, live) if event.code in (FIRED, CLEARED)]
     if not events:
         note(text.t("No alert."))
@@ -35,7 +36,7 @@ def draw(text: Text, trace: Trace, live: bool) -> None:
     rows = []
     for event in reversed(events[-_SHOWN:]):
         about = alert_name(text, str(event.parameters.get("alert", "")))
-        gpu = text.t("GPU {names}", names=text.isolate(names.get(event.uuid, event.uuid)))
+        gpu = text.t("GPU {names}", names=names.get(event.uuid, event.uuid))
         state = text.t("over") if event.code == CLEARED else text.t("alert")
         quiet = event.code == CLEARED or (event.uuid, event.parameters.get("alert")) in over
         rows.append(

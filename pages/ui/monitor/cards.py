@@ -20,6 +20,7 @@ _FIGURES = (
     "pcie_transmit",
     "nvlink_receive",
     "fan",
+    "energy",
     "ecc_uncorrected",
 )
 STALE_INTERVALS = 3

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.ui.monitor.note import note
 from pages.ui.text import Text
 from pages.ui.words import diagnosis as words
+from pages.ui.words.telemetry import device_label
 from planner.telemetry.diagnosis.diagnose import diagnose
 from planner.telemetry.diagnosis.thresholds import THRESHOLDS, limits
 from planner.telemetry.diagnosis.verdict import Diagnosis, Outcome, Verdict
@@ -63,7 +64,7 @@ def settings(text: Text) -> tuple[dict[str, float], Steps | None]:
 def draw(text: Text, trace: Trace, changed: dict[str, float], steps: Steps | None) -> None:
     """The findings of the last minute."""
     found = diagnose(trace, changed, steps)
-    names = {device.uuid: str(device.index if device.index is not None else device.name) for device in trace.devices}
+    names = {device.uuid: device_label(text, device) for device in trace.devices}
     told = found.with_outcome(Outcome.FOUND, Outcome.UNDECIDED)
     parts = [_verdict(text, one, names, len(trace.gpus)) for one in told]
     if not parts:
@@ -84,7 +85,7 @@ def _nothing(text: Text, found: Diagnosis) -> str:
 def _verdict(text: Text, one: Verdict, names: dict[str, str], gpus: int) -> str:
     who = ""
     if one.uuids and len(one.uuids) < gpus:
-        listed = text.join([text.isolate(names.get(uuid, uuid)) for uuid in one.uuids])
+        listed = text.join([names.get(uuid, uuid) for uuid in one.uuids])
         who = " · " + text.t("GPU {names}", names=listed)
     facts = [words.evidence(text, each) for each in one.evidence]
     if one.seconds and one.evidence:

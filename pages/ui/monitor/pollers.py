@@ -6,10 +6,12 @@ from functools import partial
 import streamlit as st
 
 from planner.telemetry.alerts import readings_of
+from planner.telemetry.amd import AmdSource, load_amdsmi
 from planner.telemetry.host import Host
 from planner.telemetry.nvml import NvmlSource
 from planner.telemetry.poller import HISTORY_SECONDS, Poller
 from planner.telemetry.prometheus import PrometheusSource, ServerError, http_get
+from planner.telemetry.sample import Absent
 
 SERVER_SECONDS = 5.0
 """How often a server is asked."""
@@ -18,7 +20,13 @@ SERVER_SECONDS = 5.0
 @st.cache_resource(show_spinner=False)
 def local() -> Poller:
     """Reads the GPUs of this machine, and the machine."""
-    return Poller(NvmlSource(), host=Host())
+    amd = None if nvidia_is_here() else load_amdsmi()
+    return Poller(NvmlSource() if amd is None else AmdSource(amd), host=Host())
+
+
+def nvidia_is_here() -> bool:
+    """Whether NVML can be loaded at all."""
+    return NvmlSource().read().absent is not Absent.NO_LIBRARY
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -1,5 +1,6 @@
 """The page's parts in their order, each refreshed at its own pace, whether live or replayed."""
 
+import time
 from collections.abc import Callable
 
 import streamlit as st
@@ -16,6 +17,8 @@ from planner.telemetry.trace import Trace
 _HISTORY_SECONDS = 600.0
 _CARDS, _CURVE, _JUDGEMENT = 1.0, 2.0, 5.0
 """Seconds between refreshes."""
+_STALE = 12
+"""Figures older than so many intervals are said to be old."""
 
 
 def draw(text: Text, chosen: Chosen) -> None:
@@ -80,6 +83,8 @@ def _now(text: Text, chosen: Chosen) -> None:
             st.warning(absent_sentence(text, reading.absent), icon=":material/info:")
             if chosen.kind == LOCAL:
                 _how_to_connect(text)
+        elif (age := time.time() - reading.time) > _STALE * max(1.0, chosen.poller.interval):
+            note(text.t("The newest figures are {age} old.", age=text.seconds(age)))
     trace = _trace(chosen)
     if trace.gpus:
         history.draw_map(text, trace, "utilization")

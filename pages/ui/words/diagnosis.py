@@ -121,6 +121,8 @@ def evidence(text: Text, one: Evidence) -> str:
     unit = THRESHOLDS[one.threshold].unit if one.threshold else METRICS.get(one.metric, "")
     shown = _figure(text, one.metric, unit, one.value)
     name = _evidence_names(text).get(one.metric) or metric_name(text, one.metric)
+    if unit == "flag":
+        return name
     if one.limit is None:
         return text.t("{name}: {value}", name=name, value=shown)
     return text.t(
@@ -160,6 +162,9 @@ def _evidence_names(text: Text) -> dict[str, str]:
         "steps_missed": text.t("Time since the last step, in steps"),
         "memory_share": text.t("Memory in use, of what programs can have"),
         "held_seconds": text.t("Time held while idle"),
+        "lost": text.t("It no longer answers"),
+        "remap_failed": text.t("Replacing a broken memory row failed"),
+        "recovery_action": text.t("Recovery that the driver asks for"),
     }
 
 

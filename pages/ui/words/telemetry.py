@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from pages.ui.text import Text
-from planner.telemetry.sample import METRICS, Absent, EventReason, Metric, Missing
+from planner.telemetry.sample import METRICS, Absent, Device, EventReason, Kind, Metric, Missing
 
 
 def metric(text: Text, name: str, value: Metric) -> str:
@@ -102,6 +102,12 @@ def absent_sentence(text: Text, absent: Absent) -> str:
         Absent.BAD_ANSWER: text.t("The server answers, but not as Prometheus does."),
         Absent.FAILED: text.t("The NVIDIA driver did not answer."),
     }[absent]
+
+
+def device_label(text: Text, device: Device) -> str:
+    """A GPU by its index, an instance by its profile: short, for lists."""
+    whole = device.index is not None and device.kind is Kind.GPU
+    return text.isolate(f"{device.host} {device.index if whole else device.name}".strip())
 
 
 def event_reasons(text: Text, bits: float) -> list[str]:

@@ -66,6 +66,12 @@ def test_a_gap_resets_the_timer():
     assert events(*(reading(t, memory_used=96.0) for t in times)) == []
 
 
+def test_rare_readings_are_no_gaps():
+    rare = [reading(30 * t, memory_used=96.0) for t in range(6)]
+    assert [code for _, code, _ in events(*rare)] == [FIRED]
+    assert [code for _, code, _ in events(*(one for one in rare for _ in range(6)))] == [FIRED], "asked more often"
+
+
 def test_what_cannot_be_told_does_not_fire():
     changes = dict.fromkeys(QUIET, Missing.NOT_SUPPORTED)
     assert events(*(reading(t, **changes) for t in range(1000))) == []
