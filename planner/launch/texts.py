@@ -42,7 +42,7 @@ def options_of(text: str) -> tuple[Options, ...]:
     if not text.strip():
         raise fail("nothing-pasted")
     if text.lstrip().startswith("{"):
-        return (Options("json", _flat(parse_json(text, limit=LONGEST, depth=DEEPEST, most=MOST_NODES))),)
+        return (Options("json", _flat(_json(text))),)
     if _MODELFILE.search(text) and not _PYTHON.search(text):
         return (_modelfile(text),)
     if not text.startswith("#!") and not _SBATCH.search(text):
@@ -60,6 +60,15 @@ def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
     if len(flat) > MOST_NODES:
         raise fail("text-too-long", len(flat), limit=MOST_NODES)
     return flat
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        return parse_json(text, limit=LONGEST, depth=DEEPEST, most=MOST_NODES)
+    except InputError as error:
+        if error.problems[0].code == "too-large":  # its sentence speaks of a model's configuration
+            raise fail("text-too-long", len(text), limit=LONGEST) from error
+        raise
 
 
 def _toml(text: str) -> dict[str, Any]:

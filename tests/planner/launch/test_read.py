@@ -205,6 +205,7 @@ def test_requests_are_cut_to_the_engines_length():
         ("hello there", "not-recognised"),
         ('{"a": 1}', "not-recognised"),
         ('{"a": ', "not-json"),
+        ("{" * 100_000, "text-too-long"),
         ("x" * (LONGEST + 1), "text-too-long"),
         ("vllm serve 'unclosed --max-num-seqs 3", "not-a-command"),
         ("[model]\nname = ", "not-toml"),
