@@ -44,9 +44,9 @@ ALIASES = {
     "resnet-50": "timm/resnet50",
     "resnet-18": "timm/resnet18",
     "resnext-101-32x4d": "timm/resnext101_32x4d",
-    "efficientnet-b4": "timm/efficientnet_b4",
-    "efficientnet-b0": "timm/efficientnet_b0",
-    "efficientnet-v1-b4": "timm/efficientnet_b4",
+    "efficientnet-b4": "timm/tf_efficientnet_b4",  # at 380 pixels, as published
+    "efficientnet-b0": "timm/tf_efficientnet_b0",
+    "efficientnet-v1-b4": "timm/tf_efficientnet_b4",
     "bart-large": "facebook/bart-large",
     "bart-large-summarization": "facebook/bart-large",
 }

@@ -85,7 +85,8 @@ ALIASES = {"training": TRAINING, "finetune": FINETUNE, "inference": INFERENCE}
 _REMARKS = re.compile(
     r"over-long|longest [^.;,]*sample|not (?:performance )?tuned|first steps? only|max_num_batched_tokens\s*=\s*\d+|"
     r"\bub \d+|context depth \d+|length ratio|summed over|enforce_eager|image \d+|[\d.]+ GMACs|[\d.]+ M activations|"
-    r"torch\.compile|generated tokens/s|LoRA targets \[[^\]]*\]|no flash attention|no FA\b|FA on|(?:int8|fp8|bf16|fp16) KV\b|token pool",
+    r"torch\.compile|generated tokens/s|LoRA targets \[[^\]]*\]|no flash attention|no FA\b|FA on|"
+    r"progressive resiz|(?:int8|fp8|bf16|fp16) KV\b|token pool",
     re.IGNORECASE,
 )
 
