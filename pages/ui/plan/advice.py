@@ -22,7 +22,8 @@ def draw(text: Text, plan: Plan) -> None:
     note = text.t("Each is computed as its own plan. The browser's back button undoes one.")
     st.html(section_html(text.t("What to change"), note if suggestions else ""))
     if not suggestions:
-        st.html(f'<p class="gp-note">{text.t("No single change makes this plan clearly faster or cheaper.")}</p>')
+        none = text.t("No single change makes this plan clearly faster or cheaper.")
+        st.html(f'<p class="gp-note">{none}</p>')
         return
     more = len(suggestions) > _SHOWN and st.session_state.get("advice-more", False)
     shown = suggestions if more else suggestions[:_SHOWN]

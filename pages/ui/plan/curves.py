@@ -185,7 +185,8 @@ def _draw_precisions(text: Text, plan: Plan, result: Estimate) -> None:
 def _draw_processors(text: Text, request: Request, result: Estimate) -> None:
     """The plan's work on each processor of the catalogue, against its GPUs."""
     if result.speed is None:
-        st.html(f'<p class="gp-note">{text.t("The speed of this plan is not known.")}</p>')
+        unknown = text.t("The speed of this plan is not known.")
+        st.html(f'<p class="gp-note">{unknown}</p>')
         return
     by_tokens = bool(result.speed.tokens_per_second)
     unit = text.p("unit", "tokens/s") if by_tokens else text.p("unit", "samples/s")

@@ -52,7 +52,8 @@ def _draw_time(text: Text, result: Estimate) -> None:
     st.caption(_symbols(text))
     draw_terms(text, [term for term in result.speed.parts if term.value > 0])
     if any(term.value > 0 for term in result.speed.hidden):
-        st.markdown(f"**{text.t('Hidden behind other work')}**")
+        hidden = text.t("Hidden behind other work")
+        st.markdown(f"**{hidden}**")
         draw_terms(text, [term for term in result.speed.hidden if term.value > 0])
 
 
