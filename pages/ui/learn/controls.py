@@ -11,15 +11,19 @@ from pages.ui.text import Text
 from planner.hardware import catalogue, cpus
 from planner.plan.table import BY_ID
 
-_SHORT = 22  # letters that stand side by side in a quarter of the page
+_ACROSS = 4
+_LETTERS = 80  # that options may have in all to stand side by side, if their control had the whole row
 
 
 def draw(text: Text, lesson: Lesson, values: Values) -> None:
-    """Every control of the lesson in one row, which wraps on a phone."""
-    columns = st.columns(len(lesson.controls)) if lesson.controls else []
-    for column, control in zip(columns, lesson.controls, strict=True):
-        with column:
-            _draw(text, lesson, control, values[control.id])
+    """Every control of the lesson, up to four in a row; rows wrap on a phone."""
+    across = _ACROSS if len(lesson.controls) <= _ACROSS else _ACROSS - 1
+    for first in range(0, len(lesson.controls), across):
+        row = lesson.controls[first : first + across]
+        columns = st.columns(across if len(lesson.controls) > across else len(row))
+        for column, control in zip(columns, row, strict=False):
+            with column:
+                _draw(text, lesson, control, values[control.id], letters=_LETTERS // len(columns))
 
 
 def label(text: Text, control: Control) -> str:
@@ -44,7 +48,7 @@ def option(text: Text, control: Control, value: Any) -> str:
     return names.option(text, control.id, value)
 
 
-def _draw(text: Text, lesson: Lesson, control: Control, value: Any) -> None:
+def _draw(text: Text, lesson: Lesson, control: Control, value: Any, letters: int) -> None:
     key = f"learn.{lesson.id}.in.{control.id}"
     if st.session_state.get(key) != value:
         st.session_state[key] = value
@@ -55,7 +59,7 @@ def _draw(text: Text, lesson: Lesson, control: Control, value: Any) -> None:
         st.toggle(**common)
     elif numeric:
         st.select_slider(options=list(control.options), format_func=shown.__getitem__, **common)
-    elif sum(map(len, shown.values())) <= _SHORT:
+    elif sum(map(len, shown.values())) <= letters:
         st.segmented_control(
             options=list(control.options), format_func=shown.__getitem__, required=True, width="stretch", **common
         )

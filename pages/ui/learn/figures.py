@@ -115,3 +115,15 @@ def logarithmic(figure: go.Figure) -> None:
     for note in figure.layout.annotations:
         if note.yref != "paper":
             note.update(x=math.log10(note.x), y=math.log10(note.y))
+
+
+def enlarge(figure: go.Figure) -> None:
+    """Type for the far end of a classroom."""
+    size = 19
+    figure.layout.font.size = size
+    figure.layout.xaxis.tickfont.size = figure.layout.yaxis.tickfont.size = size
+    figure.layout.update(height=420, margin={"l": 8, "r": 16, "t": 40, "b": 70})
+    for note in figure.layout.annotations:
+        note.font.size = size
+    for trace in figure.data:
+        trace.textfont.size = size

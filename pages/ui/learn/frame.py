@@ -8,7 +8,7 @@ from pages.ui.headline import copy_button_html
 from pages.ui.learn import handout, state, view
 from pages.ui.learn.lesson import Lesson
 from pages.ui.learn.lessons import LESSONS
-from pages.ui.learn.prose import prose
+from pages.ui.learn.prose import Part, fill, prose
 from pages.ui.text import Text
 
 
@@ -54,7 +54,7 @@ def draw_shelf(text: Text) -> None:
                 on_click=state.go,
                 args=(lesson.id,),
             )
-            st.html(f'<p class="gp-detail">{escape(words.lead)}</p>')
+            st.html(f'<p class="gp-detail">{escape(fill(words.lead, lesson.numbers(text)))}</p>')
 
 
 def draw_lesson(text: Text, lesson: Lesson) -> None:
@@ -71,9 +71,17 @@ def draw_lesson(text: Text, lesson: Lesson) -> None:
         return
     parts = [part for part in words.parts if part.kind != "hint"]
     with st.container(key="gp-lesson"), st.container(key="gp-presenter"):
-        view.draw_head(text, words, number, numbers)
-        view.draw_parts(text, lesson, words, parts[: min(step, len(parts))], numbers)
+        if step == 0:
+            view.draw_head(text, words, number, numbers)
+        else:
+            view.draw_parts(text, lesson, words, _slide(parts, step), numbers)
     _draw_presenter(text, step, len(parts))
+
+
+def _slide(parts: list[Part], step: int) -> list[Part]:
+    """What a step of the presentation shows: one part, and the question again above its answer."""
+    shown = parts[min(step, len(parts)) - 1]
+    return [*(part for part in parts if shown.kind == "answer" and part.kind == "task"), shown]
 
 
 def _draw_actions(text: Text, lesson: Lesson) -> None:
@@ -122,4 +130,5 @@ def _draw_presenter(text: Text, step: int, steps: int) -> None:
         )
         st.button(text.t("Start over"), key="learn-reset", shortcut="Home", on_click=state.reset)
         st.button(text.t("Close"), key="learn-close", shortcut="Escape", on_click=state.present, args=(None,))
-        st.html(f'<p class="gp-note">{escape(text.t("{step} of {steps}", step=min(step, steps), steps=steps))}</p>')
+        count = text.t("{step} of {steps}", step=min(step, steps), steps=steps)
+        st.html(f'<p class="gp-note">{escape(count)}</p>')

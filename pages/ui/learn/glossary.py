@@ -42,13 +42,14 @@ def address(language: str, term_id: str) -> str:
 
 def draw(text: Text) -> None:
     """All terms, narrowed by what is typed."""
-    st.html(f'<h1 class="gp-title">{escape(text.t("Glossary"))}</h1>')
+    title, none = text.t("Glossary"), text.t("No term matches.")
+    st.html(f'<h1 class="gp-title">{escape(title)}</h1>')
     typed = st.text_input(text.t("Find a term"), key="learn-find", max_chars=60, width=360).strip().lower()
     found = [entry for entry in entries(text.language) if typed in f"{entry.name} {entry.meaning}".lower()]
     if found:
         st.html(list_html(text, found))
     else:
-        st.html(f'<p class="gp-detail">{escape(text.t("No term matches."))}</p>')
+        st.html(f'<p class="gp-detail">{escape(none)}</p>')
 
 
 def list_html(text: Text, shown: Iterable[Entry]) -> str:

@@ -53,7 +53,7 @@ def _part_html(text: Text, lesson: Lesson, stage: Stage, part: Part, numbers: di
     if part.kind == "figure" and stage.possible:
         body += "".join(_drawing_html(text, piece) for piece in lesson.figure(text, stage))
     elif part.kind == "formula" and stage.possible:
-        body += "".join(_term_html(text, term) for term in lesson.terms(stage))
+        body += "".join(_term_html(text, term) for term in lesson.terms(stage) if term.value > 0)
     elif part.kind == "wrong":
         source = escape(text.t("Source: {source}", source=lesson.case.source))
         body += f'<p class="gp-note"><a href="{escape(lesson.case.url, quote=True)}">{source}</a></p>'

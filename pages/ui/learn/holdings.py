@@ -52,7 +52,8 @@ def picture_html(text: Text, layout: str, gpus: int) -> str:
         f'<li><i class="gp-{kind}"></i>{escape(name)}</li>'
         for kind, name in zip(KINDS, names.states(text), strict=True)
     )
-    legend += f'<li><i class="gp-cell-moving"></i>{escape(text.t("moves in each step"))}</li>'
+    moving = text.t("moves in each step")
+    legend += f'<li><i class="gp-cell-moving"></i>{escape(moving)}</li>'
     return (
         f'<div class="gp-holdings" role="img" aria-label="{said}">{boxes}</div><ul class="gp-legend">{legend}</ul>'
         f'<p class="gp-detail">{escape(names.layout(text, layout))}</p>'

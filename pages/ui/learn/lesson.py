@@ -125,9 +125,16 @@ class Lesson:
         return Stage(resolve({**self.base, **chosen, **self.changes(values)}), values)
 
     def numbers(self, text: Text) -> dict[str, str]:
-        """Every number of the lesson's text, by its placeholder."""
-        facts = {**self.facts(), **self.case.facts, "answer": self.task.answer()}
-        return {name: fact.shown(text) for name, fact in facts.items()}
+        """Every number of the lesson's text, by its placeholder. They do not depend on the controls."""
+        found = _NUMBERS.get((self.id, text.language))
+        if found is None:
+            facts = {**self.facts(), **self.case.facts, "answer": self.task.answer()}
+            found = _NUMBERS[self.id, text.language] = {name: fact.shown(text) for name, fact in facts.items()}
+        return found
+
+
+_NUMBERS: dict[tuple[str, str], dict[str, str]] = {}
+"""Numbers of the lessons' texts by lesson and language: fixed plans, so computed once."""
 
 
 def estimated(plan: Plan) -> Estimate:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.ui import charts, words
 from pages.ui.headline import section_html
-from pages.ui.learn import controls, names, state, task
+from pages.ui.learn import controls, figures, names, state, task
 from pages.ui.learn.lesson import Chart, Drawing, Lesson, Stage
 from pages.ui.learn.prose import Part, Prose, fill
 from pages.ui.plan import working
@@ -72,6 +72,8 @@ def draw_drawings(text: Text, drawings: Sequence[Drawing]) -> None:
 
 
 def _draw_chart(text: Text, chart: Chart) -> None:
+    if state.place()["step"] is not None:
+        figures.enlarge(chart.figure)
     charts.draw(
         text,
         chart.figure,

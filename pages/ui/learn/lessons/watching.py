@@ -77,13 +77,12 @@ def _figure(text: Text, stage: Stage) -> Sequence[Drawing]:
 
 def _verdict_html(text: Text, name: str, guess: str) -> str:
     origin = text.t("This recording is made up.") if name in MADE_UP else text.t("A real recording, thinned out.")
+    note = f'<p class="gp-note">{escape(origin)}</p>'
     if guess == "open":
-        said = ""
-    elif guess == _CAUSES[name]:
-        said = f'<p class="gp-verdict gp-fits">{escape(text.t("Yes."))} {escape(names.cause(text, guess))}</p>'
-    else:
-        said = f'<p class="gp-verdict gp-tight">{escape(text.t("That does not match what is seen. Look again."))}</p>'
-    return f'<p class="gp-note">{escape(origin)}</p>{said}'
+        return note
+    right = guess == _CAUSES[name]
+    said = names.cause(text, guess) if right else text.t("That does not match what is seen. Look again.")
+    return f'{note}<p class="gp-verdict gp-{"fits" if right else "tight"}">{escape(said)}</p>'
 
 
 def _chart(text: Text, one: Recording, kind: str, title: str, unit: str, name: str) -> Chart:
