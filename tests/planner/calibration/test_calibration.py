@@ -8,6 +8,7 @@ from planner.baselines import rules
 from planner.calibration.families import Family, kinds
 from planner.calibration.intervals import around, fit_probability, interval
 from planner.calibration.residuals import band, residuals
+from planner.calibration.similar import similar
 from planner.calibration.targets import reached
 from planner.estimate import estimate
 from planner.hardware.catalogue import gpu, read_rows
@@ -96,3 +97,11 @@ def test_public_rules_say_what_their_sources_say():
     assert rules.deepspeed_bytes(plan) == pytest.approx(4 * 50257 * 768 + 18 * parameters / 8)
     assert rules.serving_bytes(request()) == pytest.approx(1.2 * 2 * request().model.total_parameters)
     assert rules.training_seconds(plan) > 0
+
+
+def test_the_most_similar_rows_are_of_the_same_engine_and_then_the_same_card():
+    found = similar(request(), Family.DECODE)
+    assert len(found) == 5
+    assert all("serve vllm" in each.kinds for each in found)
+    assert found[0].gpu == "h100-sxm5-80gb"
+    assert not similar(request(), Family.STEP)
