@@ -46,9 +46,8 @@ def crumb(text: Text, plan: Plan) -> str:
     task = labels.choice(text, "task", values["task"])
     if values["gpus"] == 1:
         return text.t("{task} {model} on one {gpu}", task=task, model=name, gpu=gpu)
-    return text.t(
-        "{task} {model} on {gpus}", task=task, model=name, gpus=f"{text.number(values['gpus']).number} × {gpu}"
-    )
+    count = text.number(values["gpus"]).number
+    return text.t("{task} {model} on {gpus}", task=task, model=name, gpus=f"{count} × {gpu}")
 
 
 def _verdict(text: Text, plan: Plan, result: Estimate) -> tuple[Verdict, str]:
