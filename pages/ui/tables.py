@@ -46,6 +46,7 @@ class Change:
     verdict_words: str
     speed: str
     note: str = ""  # a quiet line under the sentence
+    applies: bool = True  # False: the button is there, but cannot be pressed; the note says why
 
 
 def change_rows(
@@ -60,6 +61,7 @@ def change_rows(
                     text.t("Apply"),
                     key=f"{key}-{change.id}",
                     help=change.sentence,
+                    disabled=not change.applies,
                     on_click=on_apply,
                     args=(change.id,),
                     kwargs=named,

@@ -11,6 +11,7 @@ from pages.ui.hardware.state import change
 from pages.ui.headline import Verdict, headline_html, section_html
 from pages.ui.tables import Column, data_frame
 from pages.ui.text import Text
+from planner.hardware.custom import PREFIX
 from planner.hardware.prices import Age, age
 from planner.plan.plan import Plan, to_query
 from planner.plan.request import request_of
@@ -120,8 +121,7 @@ def draw_rows(text: Text, plan: Plan, shown: Sequence[Option], today: datetime.d
 
 def _choose(one: Option) -> None:
     """A page cannot be left inside a callback: the wish is kept for the run that follows."""
-    if not one.gpu.id.startswith("custom-"):
-        st.session_state[_GO] = {"gpu": one.gpu.id, **one.sets}
+    st.session_state[_GO] = {"gpu": one.gpu.id, **one.sets}
 
 
 def go() -> None:
@@ -142,7 +142,9 @@ def _row(text: Text, plan: Plan, one: Option, today: datetime.date) -> tables.Ch
         verdict, words = Verdict.FITS, text.t("fits, {size} to spare", size=text.bytes(one.spare_bytes))
     else:
         verdict, words = Verdict.DOES_NOT_FIT, text.t("still {size} short", size=text.bytes(-one.spare_bytes))
-    asides = (paid(text, one, today), _footprint(text, one), _batch(text, plan, one))
+    listed = not one.gpu.id.startswith(PREFIX)
+    own = "" if listed else text.t("not in the catalogue, so the Plan page cannot show it")
+    asides = (paid(text, one, today), _footprint(text, one), _batch(text, plan, one), own)
     return tables.Change(
         id=one.id,
         sentence=text.isolate(names.option(one)),
@@ -151,6 +153,7 @@ def _row(text: Text, plan: Plan, one: Option, today: datetime.date) -> tables.Ch
         verdict_words=words,
         speed=text.seconds(one.seconds) if one.seconds else text.t("unknown speed"),
         note=text.join([part for part in asides if part]),
+        applies=listed,
     )
 
 

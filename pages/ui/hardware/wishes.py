@@ -21,7 +21,7 @@ _PROBLEMS = "hw.custom.problems"
 def draw(text: Text, wishes: Wishes, problems: tuple[Problem, ...]) -> None:
     """All inputs; what is wrong with one stands under it, what is wrong with the rest at the end."""
     _draw_fields(text, wishes, _FILTERS, problems)
-    owned = st.expander(_owned_title(text, wishes), key="hw-owned", on_change="rerun")
+    owned = st.expander(text.t("Your hardware"), key="hw-owned", on_change="rerun")
     if owned.open:
         with owned:
             _draw_owned(text, wishes)
@@ -89,15 +89,6 @@ def _grids(text: Text) -> dict[str, str]:
     return {
         one.id: text.isolate(f"{one.name} · {one.id} · {one.grams_per_kwh:g} g/kWh") for one in carbon.grids().values()
     }
-
-
-def _owned_title(text: Text, wishes: Wishes) -> str:
-    count = len(wishes.owned)
-    return (
-        text.n("Your hardware · {count} kind", "Your hardware · {count} kinds", count)
-        if count
-        else text.t("Your hardware")
-    )
 
 
 def _draw_owned(text: Text, wishes: Wishes) -> None:
