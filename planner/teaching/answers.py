@@ -99,8 +99,8 @@ def read_answer(raw: str, unit: Unit) -> float | None:
 
     Takes Arabic digits, either decimal sign, thousands separators, and the unit's usual names in both languages.
     """
-    typed = unicodedata.normalize("NFKC", _INVISIBLE.sub("", raw[:_LONGEST])).strip().lower()
-    typed = "".join(str(unicodedata.digit(sign)) if sign.isdigit() else sign for sign in typed)
+    typed = unicodedata.normalize("NFC", _INVISIBLE.sub("", raw[:_LONGEST])).strip().lower()
+    typed = "".join(str(unicodedata.digit(sign)) if sign.isdecimal() else sign for sign in typed)
     typed = typed.replace("−", "-").replace("٫", ".").replace("٬", "").replace("~", "").replace("≈", "")
     typed = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", typed).replace(",", ".").strip()
     found = _NUMBER.match(typed)
