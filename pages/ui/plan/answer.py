@@ -1,5 +1,7 @@
 """The answer at a glance: verdict, memory bar, and the figures that decide."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from pages.ui import export, labels, words
@@ -90,16 +92,13 @@ def _tiles(text: Text, plan: Plan, result: Estimate, bands: Intervals) -> list[T
         return [Tile(label=text.t("Throughput"), value=text.t("unknown"))]
     if plan.values["task"] == "serve" and speed.time_per_output_token is not None:
         return _serving_tiles(text, plan, result, bands)
-    rate = text.tokens_per_second(speed.tokens_per_second)
-    if not speed.tokens_per_second:
-        rate = text.samples_per_second(speed.samples_per_second)
+    if speed.tokens_per_second:
+        shown, band, rate = text.tokens_per_second, bands.tokens_per_second, speed.tokens_per_second
+    else:
+        shown, band, rate = text.samples_per_second, bands.samples_per_second, speed.samples_per_second
     each = text.t("MFU {mfu}, HFU {hfu}", mfu=text.percent(speed.mfu), hfu=text.percent(speed.hfu)) if speed.mfu else ""
     return [
-        Tile(
-            label=text.t("Throughput"),
-            value=rate,
-            note=_band_note(text, bands.samples_per_second, _gpus_note(text, plan)),
-        ),
+        Tile(label=text.t("Throughput"), value=shown(rate), note=_band_note(text, band, shown, _gpus_note(text, plan))),
         Tile(label=text.t("Step time"), value=text.seconds(speed.seconds), note=_step_note(text, plan)),
         _finish_tile(text, plan, result),
         Tile(label=text.t("Bound by"), value=words.bound(text, speed.bound), note=each),
@@ -110,9 +109,9 @@ _SUREST = 0.99
 """Nothing is promised more surely than this."""
 
 
-def _band_note(text: Text, band: Interval | None, note: str) -> str:
-    """A tile's note behind its margin: nine of ten measurements of other sources lie within it."""
-    return text.join([text.plus_minus(band.share), note]) if band else note
+def _band_note(text: Text, band: Interval | None, shown: Callable[[float], str], note: str) -> str:
+    """A tile's note behind its range: nine of ten measurements of other sources lie within such a one."""
+    return text.join([text.span(shown(band.low), shown(band.high)), note]) if band else note
 
 
 def _gpus_note(text: Text, plan: Plan) -> str:
@@ -178,12 +177,12 @@ def _serving_tiles(text: Text, plan: Plan, result: Estimate, bands: Intervals) -
         Tile(
             label=text.t("Output throughput"),
             value=text.tokens_per_second(speed.tokens_per_second),
-            note=_band_note(text, bands.tokens_per_second, _step_note(text, plan)),
+            note=_band_note(text, bands.tokens_per_second, text.tokens_per_second, _step_note(text, plan)),
         ),
         Tile(
             label=text.t("Time to first token"),
             value=text.seconds(speed.time_to_first_token),
-            note=text.t("prefill {rate}, no queue", rate=text.tokens_per_second(prefill)) if prefill else "",
+            note=text.t("prefill {rate}", rate=text.tokens_per_second(prefill)) if prefill else "",
         ),
         Tile(
             label=text.t("Time per output token"),
