@@ -21,7 +21,7 @@ wish, wish_problems = wished.read()
 plan, problems = state.read()
 answer.go()
 with st.sidebar:
-    wishes.draw(text, wish, wish_problems)
+    wishes.draw(text, wish, wish_problems, plan.values["gpu"])
 
 result = cached.recommended(json.dumps(to_json(plan)), tuple(sorted(wished.raw().items())))
 with actions(text, answer.crumb(text, plan)):

@@ -24,7 +24,7 @@ def test_from_a_plan_to_hardware_and_back(page: Page, app_url: str) -> None:
     page.get_by_text("Your hardware").click()
     page.get_by_role("spinbutton", name="Purchase price of one (USD)").fill("500")
     page.get_by_role("button", name="Add", exact=True).click()
-    expect(page).to_have_url(re.compile(r"hw\.owned=k80%3A1%3A500"))
+    expect(page).to_have_url(re.compile(r"hw\.owned=rtx-4090%3A1%3A500"))
     page.get_by_role("button", name="Remove").click()
     expect(page).not_to_have_url(re.compile(r"hw\.owned"))
 

@@ -67,7 +67,7 @@ def test_owned_cards_are_added_and_removed() -> None:
     app = run(task="serve")
     app.session_state["hw-owned"] = True
     app.run()
-    app.selectbox(key="hw.own.gpu").set_value("rtx-4090")
+    assert app.selectbox(key="hw.own.gpu").value == "rtx-4090"  # the plan's
     app.number_input(key="hw.own.count").set_value(2)
     app.number_input(key="hw.own.price").set_value(1800.0)
     app.button(key="hw-own-add").click().run()
@@ -77,6 +77,25 @@ def test_owned_cards_are_added_and_removed() -> None:
     app.run()
     app.button(key="hw-own-remove-rtx-4090").click().run()
     assert "hw.owned" not in app.query_params
+
+
+def test_a_card_that_is_not_listed_is_checked_and_added() -> None:
+    app = run(task="serve")
+    app.session_state["hw-custom"] = True
+    app.run()
+    app.text_input(key="hw.new.name").set_value("Mine")
+    app.number_input(key="hw.new.memory_gib").set_value(96.0)
+    app.number_input(key="hw.new.bf16").set_value(500.0)
+    app.button(key="hw-custom-add").click().run()
+    assert "hw.custom" not in app.query_params  # the bandwidth is missing
+    app.session_state["hw-custom"] = True
+    app.run()
+    assert any("bandwidth" in error.value for error in app.error)
+    app.number_input(key="hw.new.bandwidth_gbs").set_value(3000.0)
+    app.number_input(key="hw.new.price").set_value(0.01)
+    app.button(key="hw-custom-add").click().run()
+    assert json.loads(app.query_params["hw.custom"])["gpus"][0]["name"] == "Mine"
+    assert "Cheapest: 1 × Mine" in shown(app)
 
 
 def test_a_custom_card_with_a_hostile_name_is_shown_as_text() -> None:

@@ -216,7 +216,8 @@ def _draw_all(text: Text, result: Recommendation, today: datetime.date) -> None:
         Column(id="spare", label=text.t("Spare memory"), unit="GiB", numeric=True),
         Column(id="energy", label=text.t("Energy"), unit="kWh", numeric=True),
         Column(id="carbon", label=text.t("CO₂"), unit="kg", numeric=True),
-        Column(id="paid", label=text.t("Paid")),
+        Column(id="seller", label=text.t("Provider")),
+        Column(id="date", label=text.t("Read on")),
     )
     rows = [
         (
@@ -227,11 +228,19 @@ def _draw_all(text: Text, result: Recommendation, today: datetime.date) -> None:
             _rounded(one.spare_bytes / 2**30),
             _rounded(one.joules and one.joules / KILOWATT_HOUR),
             _rounded(one.grams and one.grams / KILO),
-            paid(text, one, today),
+            one.charge.offer.provider if one.charge and one.charge.offer else _own(text, one),
+            dated(text, one.charge.as_of, today) if one.charge and one.charge.offer else None,
         )
         for one in result.options
     ]
     data_frame(text, columns, rows, alt=text.t("All options"), key="hw-options")
+
+
+def _own(text: Text, one: Option) -> str | None:
+    """Who is paid where nobody rents it out."""
+    if one.charge is None:
+        return None
+    return text.t("Owned") if one.charge.kind == "owned" else text.t("your price")
 
 
 def _rounded(value: float | None) -> float | None:

@@ -1,5 +1,6 @@
 """The sidebar of the Hardware page: filters, cards of one's own, and where the power comes from."""
 
+from dataclasses import replace
 from functools import lru_cache
 
 import streamlit as st
@@ -18,13 +19,16 @@ _POWER = ("grid", "pue", "years", "utilisation", "power_price")
 _PROBLEMS = "hw.custom.problems"
 
 
-def draw(text: Text, wishes: Wishes, problems: tuple[Problem, ...]) -> None:
-    """All inputs; what is wrong with one stands under it, what is wrong with the rest at the end."""
+def draw(text: Text, wishes: Wishes, problems: tuple[Problem, ...], present: str) -> None:
+    """All inputs; what is wrong with one stands under it, what is wrong with the rest at the end.
+
+    `present` is the plan's GPU, the likeliest to be owned.
+    """
     _draw_fields(text, wishes, _FILTERS, problems)
     owned = st.expander(text.t("Your hardware"), key="hw-owned", on_change="rerun")
     if owned.open:
         with owned:
-            _draw_owned(text, wishes)
+            _draw_owned(text, wishes, present)
     own = st.expander(text.t("A GPU that is not listed"), key="hw-custom", on_change="rerun")
     if own.open:
         with own:
@@ -91,7 +95,7 @@ def _grids(text: Text) -> dict[str, str]:
     }
 
 
-def _draw_owned(text: Text, wishes: Wishes) -> None:
+def _draw_owned(text: Text, wishes: Wishes, present: str) -> None:
     for id, one in wishes.owned.items():
         with st.container(horizontal=True, vertical_alignment="center", key=f"hw-own-{id}"):
             price = text.t("{price} each", price=text.money(one.purchase_price))
@@ -104,6 +108,7 @@ def _draw_owned(text: Text, wishes: Wishes) -> None:
                 args=(wishes, id, 0, 0),
             )
     cards = {**{one.id: text.isolate(one.name) for one in wishes.custom}, **labels.gpus(text)}
+    st.session_state.setdefault("hw.own.gpu", present)
     st.selectbox(text.t("GPU"), list(cards), format_func=cards.__getitem__, key="hw.own.gpu")
     st.number_input(text.t("How many"), 1, 65_536, key="hw.own.count")
     st.number_input(
@@ -134,11 +139,13 @@ def _draw_custom(text: Text, wishes: Wishes) -> None:
                 on_click=state.set_custom,
                 args=(rest,),
             )
+    names_of_fields = {"name": text.t("Name"), **_custom_fields(text)}
     st.text_input(text.t("Name"), key="hw.new.name", max_chars=60)
     for id, label in _custom_fields(text).items():
         st.number_input(label, min_value=0.0, value=None, key=f"hw.new.{id}", placeholder=text.t("Not set"))
     for problem in st.session_state.get(_PROBLEMS, ()):
-        st.error(words.problem(text, problem), icon=":material/error:")
+        named = replace(problem, field=names_of_fields.get(problem.field, problem.field))
+        st.error(words.problem(text, named), icon=":material/error:")
     st.button(text.t("Add"), key="hw-custom-add", on_click=_add_custom, args=(wishes,))
 
 
