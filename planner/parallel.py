@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from planner.numeric import Number, maximum
+from planner.numeric import Number, maximum, where
 
 
 class Sharding(StrEnum):
@@ -54,11 +54,11 @@ class Layout:
     pipeline_parallel: Number = 1
     context_parallel: Number = 1
     expert_parallel: Number = 1
-    sequence_parallel: bool = False  # Megatron: norms and residuals divided over the tensor-parallel group
+    sequence_parallel: Number = False  # Megatron: norms and residuals divided over the tensor-parallel group
     sharding: Sharding = Sharding.NONE
     shard_group: Number = 0  # HSDP: ranks that share one copy; 0: a node
     schedule: Schedule = Schedule.ONE_F_ONE_B
-    virtual_stages: int = 1  # interleaved schedule: model chunks per rank
+    virtual_stages: Number = 1  # interleaved schedule: model chunks per rank
     offload_optimizer: Offload = Offload.NONE
     offload_parameters: Offload = Offload.NONE
 
@@ -73,3 +73,13 @@ class Layout:
         if self.sharding is Sharding.HSDP:
             return maximum(1, self.shard_group)
         return group
+
+    @property
+    def residual_split(self) -> Number:
+        """Ways that sequence parallel divides norms and the residual stream."""
+        return where(self.sequence_parallel, self.tensor_parallel, 1)
+
+    @property
+    def chunks(self) -> Number:
+        """Model chunks of a rank: more than one in the interleaved schedule alone."""
+        return self.virtual_stages if self.schedule is Schedule.INTERLEAVED else 1

@@ -72,13 +72,7 @@ def shape_of(request: Training, stack: Stack) -> Shape:
     layout, method = request.layout, request.method
     tokens, keys = stack_tokens(request, stack)
     width = method.bottleneck if method.kind is MethodKind.ADAPTER else method.rank
-    return Shape(
-        tokens=tokens,
-        keys=keys,
-        tensor=layout.tensor_parallel,
-        sequence=layout.tensor_parallel if layout.sequence_parallel else 1,
-        rank=width,
-    )
+    return Shape(tokens=tokens, keys=keys, tensor=layout.tensor_parallel, sequence=layout.residual_split, rank=width)
 
 
 def _kept(request: Training, coefficients: LayerSaved, shape: Shape) -> tuple[Number, Number]:

@@ -116,9 +116,9 @@ def stages(spec: ModelSpec, layout: Layout, micro_batches: Number) -> tuple[Stag
         early = late = micro_batches
     else:
         early, late = minimum(pipeline, micro_batches), 1
-        if layout.schedule is Schedule.INTERLEAVED and layout.virtual_stages > 1:
+        if layout.schedule is Schedule.INTERLEAVED:
             # Korthikanti et al., section 4.2.3: (1 + (p - 1) / (p m)) times the first stage's activations.
-            extra = 1 + (pipeline - 1) / (pipeline * layout.virtual_stages)
+            extra = where(layout.chunks > 1, 1 + (pipeline - 1) / (pipeline * layout.chunks), 1)
             early, late = early * extra, 1 + (extra - 1) / maximum(1, pipeline)
     return (Stage(share, early, 1, alone), Stage(share, late, alone, 1))
 

@@ -6,7 +6,15 @@ from planner.hardware import catalogue as hardware
 from planner.hardware.capability import computes
 from planner.hardware.types import Gpu
 from planner.memory.formats import FORMATS
-from planner.models.spec import Attention, LatentAttention, Layer, MixtureOfExperts, ModelTask, Stack
+from planner.models.spec import ModelTask, Stack
+from planner.parallel_rules import (
+    divides,
+    divisible,
+    expert_group,
+    heads_replicate,
+    sequence_divides,
+    stages_have_layers,
+)
 from planner.plan.plan import Plan
 from planner.result import Problem
 from planner.throughput.precision import compute_dtype
@@ -26,7 +34,7 @@ def _degrees(plan: Plan) -> dict[str, int]:
 def _gpus_are_the_product(plan: Plan) -> list[Problem]:
     degree, gpus = _degrees(plan), plan.values["gpus"]
     product = degree["tensor_parallel"] * degree["pipeline_parallel"] * degree["context_parallel"]
-    if gpus % product == 0:
+    if divides(gpus, product):
         return []
     field = max(("tensor_parallel", "pipeline_parallel", "context_parallel"), key=lambda name: degree[name])
     return [Problem("gpus-not-a-multiple", field, degree[field], {"gpus": gpus, "product": product})]
@@ -36,34 +44,27 @@ def _stack(plan: Plan) -> Stack | None:
     return plan.spec.text_stack
 
 
-def _layers(plan: Plan) -> list[Layer]:
-    stack = _stack(plan)
-    return [run.layer for run in stack.groups] if stack else []
-
-
 def _tensor_parallel_divides(plan: Plan) -> list[Problem]:
     degree = _degrees(plan)["tensor_parallel"]
     if degree == 1:
         return []
-    if not _layers(plan):
+    parts = divisible(plan.spec)
+    if not parts.layered:
         return [Problem("not-divisible-model", "tensor_parallel", degree)]
-    for layer in _layers(plan):
-        for mixer in layer.mixers:
-            heads = getattr(mixer, "heads", 0)
-            if isinstance(mixer, Attention | LatentAttention) and heads % degree:
-                allowed = [d for d in range(1, min(heads, 64) + 1) if heads % d == 0]
-                return [Problem("not-dividing-heads", "tensor_parallel", degree, {"heads": heads, "allowed": allowed})]
-            kv_heads = getattr(mixer, "kv_heads", 0)
-            if kv_heads and kv_heads % degree and degree % kv_heads:
-                return [Problem("not-dividing-kv-heads", "tensor_parallel", degree, {"kv_heads": kv_heads})]
+    for heads in parts.heads:
+        if not divides(heads, degree):
+            allowed = [d for d in range(1, min(heads, 64) + 1) if divides(heads, d)]
+            return [Problem("not-dividing-heads", "tensor_parallel", degree, {"heads": heads, "allowed": allowed})]
+    for kv_heads in parts.kv_heads:
+        if not heads_replicate(kv_heads, degree):
+            return [Problem("not-dividing-kv-heads", "tensor_parallel", degree, {"kv_heads": kv_heads})]
     return []
 
 
 def _pipeline_has_layers(plan: Plan) -> list[Problem]:
-    degree, stack = _degrees(plan)["pipeline_parallel"], _stack(plan)
-    depth = stack.depth if stack else 1
+    degree, depth = _degrees(plan)["pipeline_parallel"], divisible(plan.spec).depth
     chunks = plan.values["virtual_stages"] if plan.uses("virtual_stages") else 1
-    if degree == 1 or degree * chunks <= depth:
+    if stages_have_layers(depth, degree, chunks):
         return []
     return [Problem("more-stages-than-layers", "pipeline_parallel", degree, {"layers": depth, "chunks": chunks})]
 
@@ -73,20 +74,19 @@ def _experts_divide(plan: Plan) -> list[Problem]:
     experts = degree["expert_parallel"]
     if experts == 1:
         return []
-    for layer in _layers(plan):
-        for part in layer.feed_forwards:
-            if isinstance(part, MixtureOfExperts) and part.experts % experts:
-                return [Problem("not-dividing-experts", "expert_parallel", experts, {"experts": part.experts})]
+    for stored in divisible(plan.spec).experts:
+        if not divides(stored, experts):
+            return [Problem("not-dividing-experts", "expert_parallel", experts, {"experts": stored})]
     tensor, pipeline = degree["tensor_parallel"], degree["pipeline_parallel"]
-    group = plan.values["gpus"] // max(1, pipeline * (1 if plan.values["task"] == "serve" else tensor))
-    if group % experts:
+    group = expert_group(plan.values["gpus"], tensor, pipeline, plan.values["task"] == "serve")
+    if not divides(group, experts):
         return [Problem("not-dividing-group", "expert_parallel", experts, {"group": group})]
     return []
 
 
 def _context_divides(plan: Plan) -> list[Problem]:
     degree = _degrees(plan)["context_parallel"]
-    if degree == 1 or plan.values["sequence_length"] % (2 * degree) == 0:
+    if degree == 1 or sequence_divides(plan.values["sequence_length"], degree):
         return []
     length = plan.values["sequence_length"]
     return [Problem("not-dividing-sequence", "context_parallel", degree, {"sequence_length": length})]
@@ -112,7 +112,7 @@ def _group_divides(plan: Plan) -> list[Problem]:
     degree = _degrees(plan)
     product = degree["tensor_parallel"] * degree["pipeline_parallel"]
     ranks = max(1, plan.values["gpus"] // product)
-    if ranks % plan.values["shard_group"] == 0:
+    if divides(ranks, plan.values["shard_group"]):
         return []
     return [Problem("not-dividing-ranks", "shard_group", plan.values["shard_group"], {"ranks": ranks})]
 

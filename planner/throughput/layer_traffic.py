@@ -2,7 +2,6 @@
 
 from planner.models.spec import ModelSpec
 from planner.numeric import Number
-from planner.parallel import Schedule
 from planner.throughput.communication import (
     all_reduce,
     all_to_all,
@@ -32,7 +31,7 @@ def expert_seconds(request: Training, work: StackWork, tokens: Number) -> Number
         return 0.0
     active = max(product.active for product in work.products if product.routed)
     layout = request.layout
-    shared = layout.tensor_parallel if layout.sequence_parallel else 1  # each rank sends its own part of the sequence
+    shared = layout.residual_split  # each rank sends its own part of the sequence
     message = tokens * work.hidden * 2.0 / shared
     return 2 * work.routed_layers * all_to_all(expert_group(request.cluster, layout), message, active)
 
@@ -54,6 +53,5 @@ def context_traffic(request: Training, work: StackWork, tokens: Number, attentio
 def pipeline_seconds(request: Training, spec: ModelSpec, tokens: Number) -> Number:
     """One micro-batch: activations to the next stage and gradients back, once for each chunk of the schedule."""
     layout = request.layout
-    chunks = layout.virtual_stages if layout.schedule is Schedule.INTERLEAVED else 1
     message = tokens * spec.hidden * 2.0 / layout.tensor_parallel
-    return 2 * chunks * send(pipeline_group(request.cluster, layout), message)
+    return 2 * layout.chunks * send(pipeline_group(request.cluster, layout), message)

@@ -50,7 +50,7 @@ def stack_pass(request: Training, work: StackWork, on: Machine, sizes: Widths, t
         if product.role == "down":
             last += seconds
     attention, backward = _attention_seconds(request, work, on, tokens, keys)
-    residual_split = tensor if layout.sequence_parallel else 1
+    residual_split = layout.residual_split
     forward_bytes, backward_bytes = elementwise_bytes(
         work.elementwise, sizes.residual, sizes.inner, request.compiled, tensor, residual_split, request.dropout
     )

@@ -1,7 +1,7 @@
 """Pipeline parallelism: the largest stage, and the time stages wait while the pipeline fills and drains."""
 
 from planner.numeric import Number, ceil_div
-from planner.parallel import Layout, Schedule
+from planner.parallel import Layout
 
 
 def stage_share(depth: int, pipeline_parallel: Number) -> Number:
@@ -15,5 +15,4 @@ def bubble_micro_batches(layout: Layout) -> Number:
     1F1B and GPipe wait (p - 1) micro-batches; the interleaved schedule with v chunks a rank waits a v-th of that.
     Source: Narayanan et al. 2021 (arXiv:2104.04473), section 2.2.
     """
-    chunks = layout.virtual_stages if layout.schedule is Schedule.INTERLEAVED else 1
-    return (layout.pipeline_parallel - 1) / chunks
+    return (layout.pipeline_parallel - 1) / layout.chunks
