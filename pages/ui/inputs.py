@@ -34,12 +34,16 @@ def draw_advanced(text: Text, plan: Plan, problems: tuple[Problem, ...]) -> None
     """Everything beyond the basic inputs, by section, closed at first and never lost when hidden."""
     fields = [field for section in _ADVANCED for field in section_fields(plan, section)]
     untouched = sum(field.id not in plan.chosen for field in fields)
-    title = text.n("Advanced · {count} at its default", "Advanced · {count} at their defaults", untouched)
+    count = text.n(
+        "{count} of these inputs is at its default.", "{count} of these inputs are at their defaults.", untouched
+    )
     wrong = any(problem.field == field.id for problem in problems for field in fields)
-    advanced = st.expander(title, expanded=wrong, key="advanced", on_change="rerun")
+    # The count is not in the label: a label that changes closes its expander.
+    advanced = st.expander(text.t("Advanced"), expanded=wrong, key="advanced", on_change="rerun")
     if not advanced.open:  # a widget costs most of a rerun's time, and a closed one shows nothing
         return
     with advanced:
+        st.html(f'<p class="gp-note">{count}</p>')
         for section in _ADVANCED:
             inside = section_fields(plan, section)
             if inside:

@@ -25,9 +25,9 @@ class Group:
     intra_bandwidth: float
 
 
-def attained(link: Link) -> float:
+def attained(link: Link) -> Number:
     """Bus bandwidth that large collectives reach on a link; 0.8 of the line where not measured."""
-    return link.collective_bandwidth or 0.8 * link.bandwidth
+    return 0.8 * link.bandwidth if link.collective_bandwidth is None else link.collective_bandwidth
 
 
 def group(cluster: Cluster, ranks: Number, stride: Number) -> Group:
