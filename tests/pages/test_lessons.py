@@ -1,10 +1,11 @@
 """The lessons' words, numbers, figures and hand-outs, in both languages, without a browser."""
 
+import logging
 import re
 
 import pytest
 
-from pages.ui.learn import glossary, handout, state
+from pages.ui.learn import glossary, handout, pdf, state
 from pages.ui.learn.lesson import Chart
 from pages.ui.learn.lessons import LESSONS
 from pages.ui.learn.prose import FOLDER, prose
@@ -95,6 +96,16 @@ def test_the_hand_out_needs_nothing_else(lesson, language):
     assert "<math" in page
     assert prose(language, lesson.id).title in page
     assert not re.findall(r"{\w+}", re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL))
+
+
+@each_lesson
+@each_language
+def test_the_pdf_has_every_letter_and_the_answer_on_a_sheet_of_its_own(lesson, language, caplog):
+    with caplog.at_level(logging.WARNING, "fpdf"):
+        made = pdf.document(text_in(language), lesson, lesson.stage(lesson.defaults()))
+    assert [record.message for record in caplog.records if record.name.startswith("fpdf")] == []
+    assert made.startswith(b"%PDF")
+    assert made.count(b"/Type /Page\n") >= 2
 
 
 @each_lesson

@@ -5,7 +5,7 @@ from html import escape
 import streamlit as st
 
 from pages.ui.headline import copy_button_html
-from pages.ui.learn import handout, state, view
+from pages.ui.learn import glossary, handout, state, view
 from pages.ui.learn.lesson import Lesson
 from pages.ui.learn.lessons import LESSONS
 from pages.ui.learn.prose import Part, fill, prose
@@ -67,6 +67,7 @@ def draw_lesson(text: Text, lesson: Lesson) -> None:
         with st.container(key="gp-lesson"):
             view.draw_head(text, words, number, numbers)
             view.draw_parts(text, lesson, words, words.parts, numbers)
+            glossary.draw_used(text, lesson.id)
         _draw_next(text, number)
         return
     parts = [part for part in words.parts if part.kind != "hint"]
@@ -91,7 +92,7 @@ def _draw_actions(text: Text, lesson: Lesson) -> None:
             text.t("Present"), key="learn-present", icon=":material/slideshow:", on_click=state.present, args=(0,)
         )
         st.html(copy_button_html(text.t("Copy link for the class")), width="content")
-        handout.draw_button(text, lesson)
+        handout.draw_buttons(text, lesson)
         st.button(text.t("Start over"), key="learn-reset", on_click=state.reset)
 
 

@@ -8,7 +8,7 @@ from html import escape
 
 import streamlit as st
 
-from pages.ui.learn.prose import FOLDER
+from pages.ui.learn.prose import FOLDER, prose
 from pages.ui.text import Text
 
 _ENTRY = re.compile(r"^## ([a-z0-9-]+): *(.+)$", re.MULTILINE)
@@ -35,6 +35,29 @@ def entries(language: str) -> tuple[Entry, ...]:
     return tuple(sorted(found, key=lambda entry: entry.name.lower()))
 
 
+@lru_cache
+def used_in(language: str, lesson_id: str) -> tuple[Entry, ...]:
+    """The terms that a lesson speaks of; found in its English words, which use the names as the glossary has them."""
+    words = prose("en", lesson_id)
+    spoken = " ".join([words.lead, *(part.body for part in words.parts)])
+    wanted = {entry.id for entry in entries("en") if _names(entry).search(spoken)}
+    return tuple(entry for entry in entries(language) if entry.id in wanted)
+
+
+def _names(entry: Entry) -> re.Pattern[str]:
+    """Finds the term; a name with capitals of its own, such as ZeRO, is not the word "zero"."""
+    own_capitals = entry.name[1:] != entry.name[1:].lower()
+    return re.compile(rf"\b{re.escape(entry.name)}", 0 if own_capitals else re.IGNORECASE)
+
+
+def draw_used(text: Text, lesson_id: str) -> None:
+    """The terms of a lesson behind a button, so that nobody has to leave the page to look one up."""
+    terms = st.popover(text.t("Terms of this lesson"), key="learn-terms", type="tertiary", on_change="rerun")
+    if terms.open:
+        with terms:
+            st.html(list_html(text, used_in(text.language, lesson_id), anchors=False))
+
+
 def address(language: str, term_id: str) -> str:
     """The link to a term, for the pages that use it."""
     return f"learn?lesson=glossary&lang={language}#{term_id}"
@@ -52,7 +75,10 @@ def draw(text: Text) -> None:
         st.html(f'<p class="gp-detail">{escape(none)}</p>')
 
 
-def list_html(text: Text, shown: Iterable[Entry]) -> str:
-    """Terms as a definition list."""
-    rows = "".join(f'<dt id="{entry.id}">{escape(entry.name)}</dt><dd>{escape(entry.meaning)}</dd>' for entry in shown)
-    return f'<dl class="gp-glossary" dir="{text.direction}">{rows}</dl>'
+def list_html(text: Text, shown: Iterable[Entry], *, anchors: bool = True) -> str:
+    """Terms as a definition list; with `anchors` each has an address of its own."""
+    rows = []
+    for entry in shown:
+        place = f' id="{entry.id}"' if anchors else ""
+        rows.append(f"<dt{place}>{escape(entry.name)}</dt><dd>{escape(entry.meaning)}</dd>")
+    return f'<dl class="gp-glossary" dir="{text.direction}">{"".join(rows)}</dl>'

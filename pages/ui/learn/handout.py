@@ -5,6 +5,7 @@ from functools import lru_cache
 from html import escape
 from pathlib import Path
 
+import streamlit as st
 from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 
@@ -21,16 +22,30 @@ _FONTS = Path(__file__).parents[3] / "assets" / "fonts"
 _SCRIPTS = {"ibm-plex-sans-latin": "IBM Plex Sans", "ibm-plex-sans-arabic-arabic": "IBM Plex Sans Arabic"}
 
 
-def draw_button(text: Text, lesson: Lesson) -> None:
-    """The button that makes the file; the figure is printed as it stands now."""
-    values = state.values()
+def draw_buttons(text: Text, lesson: Lesson) -> None:
+    """The buttons that make the files; the figure is printed as it stands now."""
+    stage, name = lesson.stage(state.values()), f"gpu-planner-{lesson.id}-{text.language}"
     export.download(
         text.t("Hand-out"),
-        lambda: html(text, lesson, lesson.stage(values)),
-        file_name=f"gpu-planner-{lesson.id}-{text.language}.html",
+        lambda: html(text, lesson, stage),
+        file_name=f"{name}.html",
         mime="text/html",
         key="learn-handout",
     )
+    st.download_button(
+        text.t("Hand-out (PDF)"),
+        lambda: _pdf(text, lesson, stage),
+        file_name=f"{name}.pdf",
+        mime="application/pdf",
+        key="learn-pdf",
+        on_click="ignore",
+    )
+
+
+def _pdf(text: Text, lesson: Lesson, stage: Stage) -> bytes:
+    from pages.ui.learn import pdf  # takes half a second to import, and few readers ask for it
+
+    return pdf.document(text, lesson, stage)
 
 
 def html(text: Text, lesson: Lesson, stage: Stage) -> str:
