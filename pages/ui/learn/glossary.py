@@ -58,9 +58,10 @@ def draw_used(text: Text, lesson_id: str) -> None:
             st.html(list_html(text, used_in(text.language, lesson_id), anchors=False))
 
 
-def address(language: str, term_id: str) -> str:
-    """The link to a term, for the pages that use it."""
-    return f"learn?lesson=glossary&lang={language}#{term_id}"
+def draw_link(text: Text) -> None:
+    """The way to the glossary, for wherever field terms stand."""
+    query = {"lesson": "glossary", "lang": text.language}
+    st.page_link("pages/learn.py", label=text.t("Glossary"), query_params=query)
 
 
 def draw(text: Text) -> None:

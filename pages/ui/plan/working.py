@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from pages.ui import words
+from pages.ui.learn import glossary
 from pages.ui.text import Text, grouped
 from planner.result import Estimate, Term
 
@@ -21,9 +22,11 @@ def draw(text: Text, result: Estimate) -> None:
     if memory.open:
         with memory:
             _draw_memory(text, result)
+            glossary.draw_link(text)
     if time is not None and time.open:
         with time:
             _draw_time(text, result)
+            glossary.draw_link(text)
 
 
 def _popover(label: str, key: str) -> Any:
