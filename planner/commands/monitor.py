@@ -77,7 +77,7 @@ def _judge_file(options: argparse.Namespace) -> int:
         return BAD_INPUT
     if options.power_limit:
         trace = assume(trace, {"power_limit": options.power_limit})
-    found = diagnose(trace.between(*busy_part(trace)))
+    found = diagnose(trace, end=busy_part(trace)[1])
     if options.json:
         print(json.dumps(_plain_diagnosis(trace, found), indent=2))
         return 0

@@ -101,14 +101,15 @@ def http_get(address: str, headers: Mapping[str, str] | None = None) -> bytes:
     try:
         with requests.Session() as session:
             session.trust_env = False  # no proxy and no stored password goes along
-            answer = session.get(
+            asked = session.get(
                 address, headers=dict(headers or {}), timeout=TIMEOUT_SECONDS, allow_redirects=False, stream=True
             )
-            body = bytearray()
-            for chunk in answer.iter_content(65536):
-                body += chunk
-                if len(body) > MAXIMUM_BYTES or time.monotonic() > deadline:
-                    raise ServerError(Absent.BAD_ANSWER)
+            with asked as answer:  # closed at once, whatever is still to come
+                body = bytearray()
+                for chunk in answer.iter_content(65536):
+                    body += chunk
+                    if len(body) > MAXIMUM_BYTES or time.monotonic() > deadline:
+                        raise ServerError(Absent.BAD_ANSWER)
     except requests.RequestException as error:
         raise ServerError(Absent.UNREACHABLE) from error
     if answer.status_code in (401, 403):

@@ -120,7 +120,7 @@ def _table(text: Text, figures: Sequence[Figure]) -> str:
     columns = [
         Column(id="what", label=text.t("Quantity")),
         Column(id="predicted", label=text.t("Predicted"), numeric=True),
-        Column(id="interval", label=text.t("90% interval"), numeric=True),
+        Column(id="interval", label=text.t("Nine of ten lie within"), numeric=True),
         Column(id="measured", label=text.t("Measured"), numeric=True),
         Column(id="error", label=text.t("Predicted against measured"), numeric=True),
     ]

@@ -11,7 +11,7 @@ from pages.ui.words.telemetry import device_label
 from planner.telemetry.diagnosis.diagnose import diagnose
 from planner.telemetry.diagnosis.thresholds import THRESHOLDS, limits
 from planner.telemetry.diagnosis.verdict import Diagnosis, Outcome, Verdict
-from planner.telemetry.diagnosis.view import Steps
+from planner.telemetry.diagnosis.view import Steps, busy_part
 from planner.telemetry.trace import Trace
 
 _CHANGED = "gp-monitor-thresholds"
@@ -61,9 +61,12 @@ def settings(text: Text) -> tuple[dict[str, float], Steps | None]:
     return dict(changed), steps
 
 
-def draw(text: Text, trace: Trace, changed: dict[str, float], steps: Steps | None) -> None:
-    """The findings of the last minute."""
-    found = diagnose(trace, changed, steps)
+def draw(text: Text, trace: Trace, changed: dict[str, float], steps: Steps | None, *, live: bool) -> None:
+    """The findings of the last minute; of a recording, of the last minute in which anything ran."""
+    found = diagnose(trace, changed, steps, None if live else busy_part(trace)[1])
+    if not live and found.readings:
+        start, end = (moment - trace.times[0] for moment in (found.start, found.end))
+        note(text.t("Judged: second {start} to {end}", start=text.number(start, 0), end=text.number(end, 0)))
     names = {device.uuid: device_label(text, device) for device in trace.devices}
     told = found.with_outcome(Outcome.FOUND, Outcome.UNDECIDED)
     parts = [_verdict(text, one, names, len(trace.gpus)) for one in told]

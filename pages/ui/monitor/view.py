@@ -41,7 +41,7 @@ def draw(text: Text, chosen: Chosen) -> None:
         section(text.t("Diagnosis"))
         with st.container(horizontal=True, key="gp-monitor-settings"):
             changed, steps = diagnosis.settings(text)
-        _part(text, every(_JUDGEMENT), lambda: diagnosis.draw(text, _trace(chosen), changed, steps))
+        _part(text, every(_JUDGEMENT), lambda: diagnosis.draw(text, _trace(chosen), changed, steps, live=live))
         section(text.t("Alerts"))
         _part(text, every(_JUDGEMENT), lambda: alerts.draw(text, _trace(chosen), live))
         if live:

@@ -40,12 +40,15 @@ RULES = (
 _OF_IDLE_GPUS = {"gpu-lost", "unused-gpu", "memory-tight", "memory-held", "host-bound"}
 
 
-def diagnose(trace: Trace, changed: Mapping[str, float] | None = None, steps: Steps | None = None) -> Diagnosis:
+def diagnose(
+    trace: Trace, changed: Mapping[str, float] | None = None, steps: Steps | None = None, end: float | None = None
+) -> Diagnosis:
     """All verdicts on the last minute of a trace (and, for rules that take longer, on all of it).
 
-    `changed` sets thresholds otherwise; `steps` tells of the training loop what telemetry can't.
+    `changed` sets thresholds otherwise; `steps` tells of the training loop what telemetry can't. `end` (seconds since
+    1970) ends the minute earlier: for a log, where work stopped before the log did.
     """
-    view = View(trace, limits(changed), steps)
+    view = View(trace, limits(changed), steps, end)
     verdicts = [rule(view) for rule in RULES]
     verdicts.append(memory.memory_room(view, next(one for one in verdicts if one.rule == "launch-bound")))
     idle = _idle(view)

@@ -24,12 +24,15 @@ class Steps:
 class View:
     """One trace, the part of it that is judged, and the limits."""
 
-    def __init__(self, trace: Trace, limits: dict[str, float], steps: Steps | None = None) -> None:
+    def __init__(
+        self, trace: Trace, limits: dict[str, float], steps: Steps | None = None, end: float | None = None
+    ) -> None:
         self.whole, self.limits, self.steps = trace, limits, steps
         interval = float(np.median(np.diff(trace.times))) if len(trace.times) > 1 else 0.0
         self.gap = max(limits["gap"], 3 * interval)  # seconds without a reading that end what was before
         window = max(limits["window"], limits["minimum_samples"] * interval)
-        self.part = _window(trace, window, self.gap)
+        judged = trace if end is None or not len(trace.times) else trace.between(float(trace.times[0]), end)
+        self.part = _window(judged, window, self.gap)
         self.gpus = tuple(device for device in trace.devices if device.kind is not Kind.HOST)
         self.cards = tuple(device for device in self.gpus if device.kind is Kind.GPU)
         self.hosts = tuple(device for device in trace.devices if device.kind is Kind.HOST)

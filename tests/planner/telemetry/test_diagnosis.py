@@ -197,6 +197,16 @@ def test_the_busy_part_leaves_idle_ends_out():
     assert busy_part(trace({"utilization": 0.0}, seconds=100)) == (0.0, 100.0)
 
 
+def test_the_minute_may_end_before_the_log_does():
+    busy = np.zeros(301)
+    busy[100:201] = 0.99
+    log = trace({"utilization": busy, "power": 80 + 600 * busy, "sm_active": 0.9 * busy}, seconds=300)
+    assert found(diagnose(log)) == {"idle"}
+    ended = diagnose(log, end=busy_part(log)[1])
+    assert (ended.start, ended.end) == (140.0, 200.0)
+    assert found(ended) == {"healthy"}
+
+
 def test_rules_are_told_in_order_and_once():
     names = [one.rule for one in diagnose(trace()).verdicts]
     assert len(names) == len(set(names)) == len(RULES) + 4

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -151,7 +151,8 @@ class Odd(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def odd():
-    server = HTTPServer(("127.0.0.1", 0), Odd)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Odd)
+    server.daemon_threads, server.block_on_close = True, False
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
