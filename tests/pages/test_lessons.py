@@ -94,6 +94,8 @@ def test_the_hand_out_needs_nothing_else(lesson, language):
     assert "url(data:font/woff2" in page
     assert "http://" not in re.sub(r"http://www\.w3\.org/\S+", "", page)
     assert "<math" in page
+    charts = [piece for piece in lesson.figure(text, lesson.stage(lesson.defaults())) if isinstance(piece, Chart)]
+    assert page.count('class="gp-sketch"') == len(charts)
     assert prose(language, lesson.id).title in page
     assert not re.findall(r"{\w+}", re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL))
 

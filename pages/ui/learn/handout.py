@@ -10,11 +10,10 @@ from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 
 from pages.ui import export, theme, words
-from pages.ui.learn import names, state, style
+from pages.ui.learn import names, sketch, state, style
 from pages.ui.learn.lesson import Drawing, Lesson, Stage
 from pages.ui.learn.prose import Part, fill, prose
 from pages.ui.plan import working
-from pages.ui.tables import table_html
 from pages.ui.text import Text
 from planner.result import Term
 
@@ -79,7 +78,7 @@ def _drawing_html(text: Text, piece: Drawing) -> str:
     if isinstance(piece, str):
         return piece
     note = f'<p class="gp-note">{escape(piece.note)}</p>' if piece.note else ""
-    return table_html(text, piece.columns, piece.rows, caption=piece.title) + note
+    return f"<h3>{escape(piece.title)}</h3>{sketch.svg(piece.figure, piece.alt)}{note}"
 
 
 def _term_html(text: Text, term: Term) -> str:
