@@ -21,7 +21,7 @@ def estimate(request: Request) -> Estimate:
     The request must be possible (`planner.plan.checks`); nothing is raised for a plan that does not fit. Arrays in the
     request broadcast: then every figure of the result is an array.
     """
-    memory = training_memory(request) if isinstance(request, Training) else serving_memory(request)
+    memory = memory_of(request)
     speed, notices = _speed(request)
     # "Measured" is for what was itself measured; figures made of measured rates are interpolated.
     statuses = [Status.INTERPOLATED, *([speed.status] if speed else [])]
@@ -42,11 +42,23 @@ def estimate(request: Request) -> Estimate:
     )
 
 
+def memory_of(request: Request) -> Memory:
+    """Memory of the fullest GPU alone, as `estimate` has it."""
+    return training_memory(request) if isinstance(request, Training) else serving_memory(request)
+
+
+def speed_of(request: Request) -> Speed | None:
+    """Time alone, as `estimate` has it; None where it cannot be told."""
+    if request.model.task is ModelTask.DIFFUSION:
+        return None
+    return training_speed(request) if isinstance(request, Training) else serving_speed(request)
+
+
 def _speed(request: Request) -> tuple[Speed | None, tuple[Notice, ...]]:
     """The speed, or why it cannot be told: an unknown peak or bandwidth is refused, never guessed."""
     if request.model.task is ModelTask.DIFFUSION:
         return None, (Notice("speed-unknown-diffusion", Severity.WARNING),)
-    speed = training_speed(request) if isinstance(request, Training) else serving_speed(request)
+    speed = speed_of(request)
     if speed is None:
         gpu = request.cluster.gpu.name
         return None, (Notice("speed-unknown-gpu", Severity.WARNING, {"gpu": gpu}),)

@@ -199,7 +199,6 @@ class Speed:
 
     parts: tuple[Term, ...]
     hidden: tuple[Term, ...] = ()
-    bound: Any = Bound.COMPUTE  # Bound, or an array of them
     samples_per_second: Number = 0.0  # all GPUs together: sequences, images or requests
     tokens_per_second: Number = 0.0  # all GPUs together: tokens trained on; output tokens when serving
     mfu: Number | None = None  # model FLOPs / (time x peak); PaLM's definition, attention counted in full
@@ -214,6 +213,13 @@ class Speed:
     @cached_property
     def seconds(self) -> Number:
         return total(self.parts)
+
+    @cached_property
+    def bound(self) -> Any:
+        """What most of the time is spent on: a `Bound`, or an array of them. Told only when asked for."""
+        from planner.throughput.bound import bound_of  # built on this module
+
+        return bound_of(self.parts)
 
     @property
     def rate(self) -> float:

@@ -1,5 +1,7 @@
 """Memory of a training step on the fullest GPU."""
 
+from functools import cached_property
+
 from planner.memory.activations import ACTIVATIONS, RECOMPUTED
 from planner.memory.adapters import ADAPTER
 from planner.memory.gradients import GRADIENTS
@@ -10,7 +12,7 @@ from planner.memory.path import path_of
 from planner.memory.phases import stage_phases
 from planner.memory.sharding import stages
 from planner.memory.weights import WEIGHTS
-from planner.numeric import Number, maximum, minimum, where
+from planner.numeric import Number, is_array, maximum, minimum, where
 from planner.result import Memory, Phase, Term, total
 from planner.workload import Training
 
@@ -25,24 +27,34 @@ def training_memory(request: Training) -> Memory:
     """
     path = path_of(request)
     found = [
-        stage_phases(request, path, stage)
+        _Held(request, stage_phases(request, path, stage))
         for stage in stages(request.model, request.layout, request.gradient_accumulation_steps)
     ]
-    phases = found[0] if len(found) == 1 else _fuller(found[0], found[1])
-    totals = {phase.id: phase.total for phase in phases}
-    allocated = maximum(*totals.values())
+    first, last = found[0], found[-1]
+    fuller = True if first is last else first.allocated >= last.allocated
+    allocated = maximum(first.allocated, last.allocated)
+    step = allocated - where(fuller, first.standing, last.standing)
     outside, capacity = outside_terms(request), request.cluster.gpu.memory_bytes
-    idle = _idle(request, phases)
-    standing = sum(term.value for term in phases[0].terms if term.id in STANDING)
-    reserve = fragmentation_bytes(request, allocated - standing)
+    reserve = fragmentation_bytes(request, step)
     room = maximum(0, capacity - allocated - reserve - total(outside))
+    idle = where(fuller, first.idle, last.idle)
     return Memory(
-        phases=phases,
-        reserve=RESERVE.term(reserve, step=allocated - standing),
+        phases=_fuller(fuller, first.phases, last.phases),
+        reserve=RESERVE.term(reserve, step=step),
         cached=CACHED.term(minimum(idle, room), idle=idle, room=room),
         outside=outside,
         capacity=capacity,
     )
+
+
+class _Held:
+    """A pipeline stage: its phases, and what of them the allocator's share follows from."""
+
+    def __init__(self, request: Training, phases: tuple[Phase, ...]) -> None:
+        self.phases = phases
+        self.allocated = maximum(*(phase.total for phase in phases))
+        self.standing = sum(term.value for term in phases[0].terms if term.id in STANDING)
+        self.idle = _idle(request, phases)
 
 
 def _idle(request: Training, phases: tuple[Phase, ...]) -> Number:
@@ -62,13 +74,33 @@ def _idle(request: Training, phases: tuple[Phase, ...]) -> Number:
     return idle
 
 
-def _fuller(first: tuple[Phase, ...], last: tuple[Phase, ...]) -> tuple[Phase, ...]:
-    """The phases of whichever stage has the larger peak."""
-    choose = maximum(*(phase.total for phase in first)) >= maximum(*(phase.total for phase in last))
-    return tuple(
-        Phase(one.id, tuple(_chosen(choose, a, b) for a, b in zip(one.terms, other.terms, strict=True)))
-        for one, other in zip(first, last, strict=True)
-    )
+def _fuller(choose: Number, first: tuple[Phase, ...], last: tuple[Phase, ...]) -> tuple[Phase, ...]:
+    """The phases of whichever stage is fuller, layout by layout."""
+    if not is_array(choose):
+        return first if choose else last
+    return tuple(_FullerPhase(choose, one, other) for one, other in zip(first, last, strict=True))
+
+
+class _FullerPhase(Phase):
+    """A phase of the fuller stage. Its terms are put together only when they are asked for: a search needs totals."""
+
+    _choose: Number
+    _one: Phase
+    _other: Phase
+
+    def __init__(self, choose: Number, one: Phase, other: Phase) -> None:
+        self.__dict__.update(id=one.id, _choose=choose, _one=one, _other=other)
+
+    @cached_property
+    def terms(self) -> tuple[Term, ...]:
+        """The terms, each of the fuller stage."""
+        pairs = zip(self._one.terms, self._other.terms, strict=True)
+        return tuple(_chosen(self._choose, one, other) for one, other in pairs)
+
+    @cached_property
+    def total(self) -> Number:
+        """As `Phase.total`."""
+        return where(self._choose, self._one.total, self._other.total)
 
 
 def _chosen(choose: Number, one: Term, other: Term) -> Term:

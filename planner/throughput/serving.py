@@ -9,7 +9,6 @@ from planner.models.spec import ModelTask, StackKind
 from planner.numeric import Number, maximum, minimum
 from planner.result import InputError, Speed, Term
 from planner.throughput import constants, terms
-from planner.throughput.bound import bound_of
 from planner.throughput.communication import all_reduce, all_to_all, expert_group, pipeline_group, send, tensor_group
 from planner.throughput.image import DEFAULT_IMAGE, INFERENCE, image_pass, native_scale
 from planner.throughput.operators import AttentionCore, ModelWork, Product, StackWork, model_work
@@ -117,7 +116,6 @@ def serving_speed(request: Serving) -> Speed | None:
     seconds = total.seconds
     return Speed(
         parts=parts,
-        bound=bound_of(parts),
         samples_per_second=replicas * sequences / seconds,
         tokens_per_second=replicas * sequences * request.output_tokens / seconds,
         mfu=_flops(run, sequences) * replicas / (seconds * run.on.peak * layout.gpus),
@@ -352,7 +350,6 @@ def _encoder_speed(run: _Run, first: Number, reading: _Step, sequences: Number) 
     tokens = per_second * run.request.input_tokens
     return Speed(
         parts=parts,
-        bound=bound_of(parts),
         samples_per_second=per_second,
         tokens_per_second=tokens,
         time_to_first_token=first,
@@ -371,7 +368,6 @@ def _image_speed(run: _Run, images: Number) -> Speed:
     parts = _parts(step)
     return Speed(
         parts=parts,
-        bound=bound_of(parts),
         samples_per_second=request.layout.data_parallel * images / step.seconds,
         time_to_first_token=step.seconds,
         status=run.on.status,

@@ -6,7 +6,6 @@ from planner.models.spec import ModelTask, StackKind
 from planner.numeric import Number, maximum
 from planner.result import InputError, Speed, Term
 from planner.throughput import constants, terms
-from planner.throughput.bound import bound_of
 from planner.throughput.communication import shard_ranks
 from planner.throughput.gradients import Traffic, data_parallel_traffic
 from planner.throughput.image import TRAINING, image_pass, native_scale
@@ -87,7 +86,6 @@ def _speed(request: Training, on: Machine, parts: tuple[Term, ...], hidden: tupl
     return Speed(
         parts=parts,
         hidden=hidden,
-        bound=bound_of(parts),
         samples_per_second=samples,
         tokens_per_second=samples * sequence_tokens(request),
         mfu=model_flops / capacity,
