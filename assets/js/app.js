@@ -41,4 +41,10 @@ if (!window.gpReady) {
       }, 1600);
     });
   });
+  // A formula wider than its place scrolls; it must be reachable by keyboard to be scrolled.
+  new MutationObserver(function () {
+    document.querySelectorAll(".katex-display:not([tabindex])").forEach(function (formula) {
+      formula.tabIndex = 0;
+    });
+  }).observe(document.body, { childList: true, subtree: true });
 }

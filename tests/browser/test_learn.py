@@ -69,3 +69,20 @@ def test_every_lesson_is_accessible_and_never_scrolls_sideways(
         assert violations(page) == [], lesson
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), lesson
     context.close()
+
+
+@pytest.mark.parametrize(("language", "scheme"), [("en", "dark"), ("ar", "light")])
+def test_what_opens_is_accessible_too(browser: Browser, app_url: str, language: str, scheme: str) -> None:
+    context = browser.new_context(viewport={"width": 1340, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(f"{app_url}/learn?lang={language}&lesson=sharding")
+    page.locator(".st-key-learn-formula summary").click()
+    expect(page.locator(".katex").first).to_be_visible(timeout=20_000)
+    page.get_by_role("textbox").fill("12")
+    page.get_by_role("textbox").press("Enter")
+    expect(page.get_by_test_id("stAlert")).to_be_visible()
+    assert violations(page) == []
+    page.locator(".st-key-learn-terms button").click()
+    expect(page.locator(".gp-glossary")).to_be_visible()
+    assert violations(page) == []
+    context.close()

@@ -82,4 +82,5 @@ def list_html(text: Text, shown: Iterable[Entry], *, anchors: bool = True) -> st
     for entry in shown:
         place = f' id="{entry.id}"' if anchors else ""
         rows.append(f"<dt{place}>{escape(entry.name)}</dt><dd>{escape(entry.meaning)}</dd>")
-    return f'<dl class="gp-glossary" dir="{text.direction}">{"".join(rows)}</dl>'
+    focus = "" if anchors else ' tabindex="0"'  # a popover scrolls, and must be reachable by keyboard
+    return f'<dl class="gp-glossary" dir="{text.direction}"{focus}>{"".join(rows)}</dl>'
