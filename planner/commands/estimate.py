@@ -67,17 +67,22 @@ def run(options: argparse.Namespace) -> int:
 
 
 def read_plan(options: argparse.Namespace) -> Plan:
-    """The plan of PLAN and the flags together."""
+    """The plan of PLAN and the flags together, which must be possible."""
+    plan, problems = from_json(read_given(options))
+    problems = problems or problems_of(plan)
+    if problems:
+        raise InputError(problems)
+    return plan
+
+
+def read_given(options: argparse.Namespace) -> dict[str, Any]:
+    """The values of PLAN, and over them those of the flags."""
     given: dict[str, Any] = _read_source(options.plan) if options.plan else {}
     for field in FIELDS:
         value = getattr(options, field.id)
         if value is not None:
             given[field.id] = _read_file(value) if field.kind is Kind.CONFIG else value
-    plan, problems = from_json(given)
-    problems = problems or problems_of(plan)
-    if problems:
-        raise InputError(problems)
-    return plan
+    return given
 
 
 def _read_source(source: str) -> dict[str, Any]:

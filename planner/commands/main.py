@@ -5,7 +5,18 @@ import os
 import sys
 from collections.abc import Sequence
 
-from planner.commands import calibrate, environment, estimate, launch, listing, model, monitor, recommend, validate
+from planner.commands import (
+    calibrate,
+    environment,
+    estimate,
+    launch,
+    listing,
+    model,
+    monitor,
+    recommend,
+    search,
+    validate,
+)
 from planner.commands.words import problem_line
 from planner.result import InputError
 
@@ -20,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
         epilog="Memory is in GiB (2^30 bytes) in tables and in bytes in JSON; times are seconds; prices US dollars.",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (estimate, launch, recommend, model, listing, validate, calibrate, monitor, environment):
+    for command in (estimate, search, launch, recommend, model, listing, validate, calibrate, monitor, environment):
         command.add_to(commands)
     options = parser.parse_args(arguments)
     try:

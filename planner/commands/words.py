@@ -27,6 +27,7 @@ _PROBLEMS = {
     "not-dividing-sequence": "{field} {value}: sequence_length {sequence_length} is not a multiple of twice that",
     "not-dividing-ranks": "{field} {value} does not divide the {ranks} data-parallel ranks",
     "longer-than-positions": "{field} {value:,} is longer than the model's table of {positions:,} positions",
+    "not-solvable": "{field} cannot be solved for in this plan; choose one of: {choices}",
     "unknown-framework": "{field} {value!r} is not known; choose one of: {known}",
     "framework-not-for-plan": "{value} cannot run this plan; able: {able}",
     "text-too-long": "the text is too long or too large to read",

@@ -65,7 +65,7 @@ class Block:
     micro: Array
     sequence_parallel: Array
     chunks: Array
-    accumulation: Array  # rows x micro-batches; below 1 where not legal
+    accumulation: Array  # rows x micro-batches; below 1 where not legal, and when serving
     legal: Array
 
     @property
@@ -142,7 +142,9 @@ def degrees_of(plan: Plan, space: Space) -> Degrees:
         legal = divides(gpus, product) & (data >= 1)
         legal &= divides(expert_group(gpus, tensor, pipeline, serving), expert) | (expert == 1)
         legal &= expert <= np.maximum(1, expert_group(gpus, tensor, pipeline, serving))
-        if not serving:
+        if serving:  # a replica without a request is idle
+            legal &= data <= space.global_batch_size
+        else:
             legal &= divides(space.global_batch_size, np.maximum(1, data))
         rows = np.stack([np.full_like(tensor, gpus), tensor, pipeline, context, expert, data])
         found.append(rows[:, legal])
@@ -204,7 +206,7 @@ def _block(plan: Plan, space: Space, degrees: Degrees, rows: Array) -> Block:
     sequence = np.array([flag for flag, _ in variants])
     chunks = np.array([v for _, v in variants], dtype=np.int64)
     if serving:
-        accumulation = np.ones((len(part), 1), dtype=np.int64)
+        accumulation = np.zeros((len(part), 1), dtype=np.int64)
         legal: Number = np.ones((len(part), 1, len(variants)), dtype=bool)
         return Block(rows, part, micro, sequence, chunks, accumulation, legal)
     accumulation = per_replica // micro

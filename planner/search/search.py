@@ -1,5 +1,6 @@
 """The search itself: block by block, keeping counts, the frontier, the best of each row, and the rates of what fits."""
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,7 @@ from planner.search.enumerate import Array, Block, Degrees, blocks, considered, 
 from planner.search.evaluate import scores
 from planner.search.pareto import Sieve, frontier
 from planner.search.space import Choice, Space
-from planner.workload import Request
+from planner.workload import Request, Training
 
 COMPACT = 20_000
 """Candidates of the frontier that are kept before the beaten ones are thrown out."""
@@ -77,7 +78,7 @@ class Found:
     capacity_bytes: float
     best: tuple[Layout, ...]  # the best of each row of degrees, fastest first
     frontier: tuple[Layout, ...]
-    closest: Layout | None  # where nothing fits: what needs least memory
+    leanest: Layout | None  # what needs least memory; None where nothing is legal
     rates: Array = field(repr=False)  # of every layout that fits, ascending
     stopped: bool = False
 
@@ -96,7 +97,7 @@ class _Keeper:
         self.candidates: list[tuple[float, float, int, Layout]] = []
         self.best: list[Layout | None] = [None] * len(degrees)
         self.best_rate = np.zeros(len(degrees))
-        self.closest: Layout | None = None
+        self.leanest: Layout | None = None
         self.sieve = Sieve(np.array(space.gpus))
 
     def take(self, block: Block, choice: Choice, required: Array, rate: Array | None) -> None:
@@ -105,8 +106,7 @@ class _Keeper:
         count = int(np.count_nonzero(fits))
         self.legal += int(np.count_nonzero(block.legal))
         self.fits += count
-        if not self.fits:
-            self._keep_closest(block, choice, required, rate)
+        self._keep_leanest(block, choice, required, rate)
         if not count:
             return
         worth = np.where(fits, self.capacity - required + 1.0 if rate is None else rate, 0.0)
@@ -123,11 +123,13 @@ class _Keeper:
         if len(self.candidates) > COMPACT:
             self.compact()
 
-    def _keep_closest(self, block: Block, choice: Choice, required: Array, rate: Array | None) -> None:
-        cell = int(np.argmin(np.where(block.legal, required, np.inf)))
-        place = np.unravel_index(cell, block.shape)
-        if block.legal[place] and (self.closest is None or required[place] < self.closest.required_bytes):
-            self.closest = layout_at(block, choice, required, rate, cell)
+    def _keep_leanest(self, block: Block, choice: Choice, required: Array, rate: Array | None) -> None:
+        if self.leanest is not None and float(required.min()) >= self.leanest.required_bytes:
+            return
+        least = np.where(block.legal, required, np.inf)
+        cell = int(least.argmin())
+        if least.flat[cell] < (np.inf if self.leanest is None else self.leanest.required_bytes):
+            self.leanest = layout_at(block, choice, required, rate, cell)
 
     def _keep_best(self, block: Block, choice: Choice, required: Array, rate: Array | None, worth: Array) -> None:
         flat = worth.reshape(len(block.rows), -1)
@@ -178,7 +180,7 @@ def search(
     `progress` hears the share done and the layouts scored; where `cancelled` turns true, what was found so far is
     returned as `stopped`. Memory stays bounded: blocks come and go, four bytes are kept of each layout that fits.
     """
-    base = request_of(plan)
+    base = _base(plan)
     degrees = degrees_of(plan, space)
     keeper = _Keeper(space, degrees, float(base.cluster.gpu.memory_bytes))
     stopped = False
@@ -191,6 +193,12 @@ def search(
             progress(share, keeper.legal)
     keeper.compact()
     return _found(plan, space, keeper, stopped)
+
+
+def _base(plan: Plan) -> Request:
+    """The plan's request. Bucket views apply to layouts without sharding, whatever the plan's own is."""
+    base = request_of(plan)
+    return dataclasses.replace(base, bucket_view=plan.values["bucket_view"]) if isinstance(base, Training) else base
 
 
 def _score(base: Request, keeper: _Keeper, block: Block, choice: Choice) -> None:
@@ -222,7 +230,7 @@ def _rows(degrees: Degrees, sharding: Any, group: int) -> Array:
 def _found(plan: Plan, space: Space, keeper: _Keeper, stopped: bool) -> Found:
     best = sorted(
         (one for one in keeper.best if one is not None),
-        key=lambda one: (-(one.rate or 0.0), one.gpus, one.required_bytes),
+        key=lambda one: (-float(f"{one.rate or 0.0:.9g}"), one.gpus, one.gpus // one.data, one.required_bytes),
     )
     return Found(
         considered=considered(plan, space),
@@ -231,7 +239,7 @@ def _found(plan: Plan, space: Space, keeper: _Keeper, stopped: bool) -> Found:
         capacity_bytes=keeper.capacity,
         best=tuple(best),
         frontier=tuple(candidate[3] for candidate in keeper.candidates),
-        closest=None if keeper.fits else keeper.closest,
+        leanest=keeper.leanest,
         rates=np.sort(np.concatenate(keeper.rates)) if keeper.rates else np.zeros(0, dtype=np.float32),
         stopped=stopped,
     )

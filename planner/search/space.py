@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 from planner.hardware import catalogue as hardware
 from planner.parallel import Offload, Sharding
@@ -92,6 +93,26 @@ def space_of(
         offloads=_OFFLOADS if offload else _OFFLOADS[:1],
         precisions=tuple(one for one in TrainingPrecision if trains_in(gpu, one)) if any_precision else (precision,),
     )
+
+
+_NO_LAYOUT: dict[str, Any] = {
+    "tensor_parallel": 1,
+    "pipeline_parallel": None,
+    "context_parallel": None,
+    "expert_parallel": None,
+    "sequence_parallel": None,
+    "schedule": None,
+    "virtual_stages": None,
+    "sharding": None,
+    "shard_group": None,
+    "offload_optimizer": None,
+    "offload_parameters": None,
+}
+
+
+def base_of(plan: Plan) -> Plan:
+    """The plan without its layout: what a search starts from. What is impossible about it no layout helps."""
+    return plan.with_changes(**_NO_LAYOUT)
 
 
 def _shardings(plan: Plan) -> tuple[Sharding, ...]:

@@ -73,9 +73,7 @@ def test_the_search_is_a_search_of_every_layout(kind):
     assert (found.legal, found.fits) == (len(layouts), len(fitting))
     assert found.considered >= found.legal
     assert len(found.rates) == found.fits
-    if not fitting:
-        assert found.closest.required_bytes == min(one.required_bytes for one in layouts)
-        return
+    assert found.leanest.required_bytes == min(one.required_bytes for one in layouts)
     assert found.best[0].rate == max(one.rate for one in fitting)
     assert found.share_slower(2 * found.best[0].rate) == 1.0
     slow = {(one.rate, one.required_bytes, one.gpus) for one in found.frontier}
