@@ -46,7 +46,7 @@ def context_traffic(request: Training, work: StackWork, tokens: Number, attentio
     for core in work.cores:
         width = core.kv_heads * (core.key_dim + core.value_dim) if not core.latent else core.cache_elements
         hops = ring.ranks - 1
-        seconds += core.layers * hops * send(ring, 2.0 * tokens * width / request.layout.tensor_parallel)
+        seconds = seconds + core.layers * hops * send(ring, 2.0 * tokens * width / request.layout.tensor_parallel)
     return Traffic.behind(seconds, attention)
 
 

@@ -284,8 +284,8 @@ def forward_flops(spec: ModelSpec, sequences: Number, length: Number) -> tuple[N
     attention = work.main.attention_flops(tokens, length)
     for stack in work.stacks[1:]:
         if stack.kind is StackKind.ENCODER:
-            matrices += 2 * tokens * stack.matrix_elements
-            attention += stack.attention_flops(tokens, length)
+            matrices = matrices + 2 * tokens * stack.matrix_elements
+            attention = attention + stack.attention_flops(tokens, length)
     return matrices, attention
 
 

@@ -7,7 +7,15 @@ from planner.throughput import constants
 from planner.throughput.elementwise import CAST, LOSS, QUANTISE, elementwise_bytes
 from planner.throughput.operators import ModelWork, Product, StackWork, model_work
 from planner.throughput.precision import Widths
-from planner.throughput.roofline import Machine, eager_seconds, flash_seconds, gemm_seconds, machine, product_seconds
+from planner.throughput.roofline import (
+    Machine,
+    eager_seconds,
+    flash_seconds,
+    gemm_seconds,
+    machine,
+    product_seconds,
+    touched_experts,
+)
 from planner.workload import AttentionImplementation, BaseFormat, LossPath, Method, MethodKind, Training
 
 ADAPTER_BYTES = ((10.0, 16.0), (2.0, 12.0), (2.0, 6.0))
@@ -44,11 +52,17 @@ def stack_pass(request: Training, work: StackWork, on: Machine, sizes: Widths, t
     layout = request.layout
     tensor = layout.tensor_parallel
     products = last = 0.0
+    touched: dict[tuple[int, float], Number] = {}  # the matrices of an expert are met together
     for product in work.products:
-        seconds = product_seconds(on, product, tokens, tensor, layout.expert_parallel, sizes.operand, sizes.weight)
-        products += seconds
+        expert = (product.copies, product.active)
+        if product.routed and expert not in touched:
+            touched[expert] = touched_experts(*expert, tokens * layout.expert_parallel)
+        seconds = product_seconds(
+            on, product, tokens, tensor, layout.expert_parallel, sizes.operand, sizes.weight, touched.get(expert)
+        )
+        products = products + seconds
         if product.role == "down":
-            last += seconds
+            last = last + seconds
     attention, backward = _attention_seconds(request, work, on, tokens, keys)
     residual_split = layout.residual_split
     forward_bytes, backward_bytes = elementwise_bytes(
@@ -57,7 +71,7 @@ def stack_pass(request: Training, work: StackWork, on: Machine, sizes: Widths, t
     extra = _cast_bytes(work, sizes) / tensor + _adapter_bytes(request, work) / tensor
     scan = work.scan_flops * tokens / tensor / (constants.FLASH_SHARE_DEFAULT * on.sixteen_bit_flops)
     forward = tokens * (forward_bytes + extra) / on.streaming
-    forward += _dequantise_seconds(request.method, work, on, tensor) + _adapter_seconds(request, work, tokens)
+    forward = forward + _dequantise_seconds(request.method, work, on, tensor) + _adapter_seconds(request, work, tokens)
     return Pass(
         products=products + scan,
         last_product=0.0 if work.normed_output else last,
@@ -77,12 +91,12 @@ def _attention_seconds(
         if request.attention is AttentionImplementation.EAGER:
             ahead, back = constants.EAGER_SCORE_BYTES
             scale = 2 if on.dtype == "fp32" else 1
-            forward += eager_seconds(on, core, tokens, keys, share, scale * ahead)
-            backward += eager_seconds(on, core, tokens, keys, 2 * share, scale * back / 2)
+            forward = forward + eager_seconds(on, core, tokens, keys, share, scale * ahead)
+            backward = backward + eager_seconds(on, core, tokens, keys, 2 * share, scale * back / 2)
         else:
             once = flash_seconds(on, core, tokens, keys, share, request.attention)
-            forward += once
-            backward += 2.5 * once / constants.FLASH_BACKWARD  # five products against two
+            forward = forward + once
+            backward = backward + 2.5 * once / constants.FLASH_BACKWARD  # five products against two
     return forward, backward
 
 

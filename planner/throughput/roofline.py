@@ -101,17 +101,20 @@ def product_seconds(
     expert_parallel: Number,
     activation_bytes: Number,
     weight_bytes: Number,
+    touched: Number | None = None,
 ) -> Number:
     """Seconds of one product in all its layers for `tokens` tokens on one rank.
 
     Experts: a rank holds copies / expert_parallel of them and gets its peers' tokens in exchange for its own, so it
     computes tokens x active rows whatever the degree. Of those copies only the ones a batch touches are read:
-    E (1 - (1 - k/E)^T), for T tokens that each pick k of E at random.
+    E (1 - (1 - k/E)^T), for T tokens that each pick k of E at random: `touched`, where the caller knows it already.
     """
     inputs, outputs = product.local(tensor_parallel)
     if not product.routed:
         return product.layers * gemm_seconds(on, tokens, inputs, outputs, activation_bytes, weight_bytes)
-    touched = touched_experts(product.copies, product.active, tokens * expert_parallel) / expert_parallel
+    if touched is None:
+        touched = touched_experts(product.copies, product.active, tokens * expert_parallel)
+    touched = touched / expert_parallel
     rows = tokens * product.active / touched
     grouped = replace(on, flops=constants.GROUPED_SHARE * on.flops)
     return product.layers * gemm_seconds(grouped, rows, inputs, outputs, activation_bytes, weight_bytes, touched)

@@ -240,7 +240,7 @@ def _products(run: _Run, work: StackWork, tokens: Number) -> Number:
     total: Number = 0.0
     for product in work.products:
         on, weight_bytes = _storage(run, product)
-        total += product_seconds(on, product, tokens, run.tensor, experts, 2.0, weight_bytes)
+        total = total + product_seconds(on, product, tokens, run.tensor, experts, 2.0, weight_bytes)
     return total
 
 
@@ -276,7 +276,7 @@ def _cache(run: _Run, work: StackWork, sequences: Number, keys: Number) -> Numbe
         if run.costs.copies_cache:  # appends by copying, then repeats keys and values to every head
             moved = moved * (3 + 2 * core.heads / core.kv_heads)
         flops = core.layers * _decode_flops(core) * core.span(keys) * sequences / run.tensor
-        reading += maximum(moved / (run.sixteen.bandwidth * ATTENTION_BANDWIDTH), flops / run.sixteen.flops)
+        reading = reading + maximum(moved / (run.sixteen.bandwidth * ATTENTION_BANDWIDTH), flops / run.sixteen.flops)
     state = 2 * 4 * work.state_elements * sequences / run.tensor / run.sixteen.bandwidth  # fp32, read and written
     return reading + state
 
