@@ -14,7 +14,7 @@ from planner.plan.request import request_of
 from planner.result import Estimate, Problem
 from planner.search.enumerate import degrees_of
 from planner.search.search import Found, Layout, search
-from planner.search.space import MOST_GPUS, Space, global_batch_of
+from planner.search.space import MOST_GPUS, OFFLOADS, Space, global_batch_of
 from planner.solve import solvable, solve
 from planner.workload import Recompute
 
@@ -101,7 +101,7 @@ def why_not(named: Plan, base: Plan, space: Space, found: Found) -> WhyNot:
 class Relaxation:
     """One input that alone, moved to `value`, leaves a layout that fits."""
 
-    field: str  # global_batch_size, or a field of the plan
+    field: str  # global_batch_size, offload, or a field of the plan
     value: int
     layout: Layout | None = None
 
@@ -116,7 +116,7 @@ def relaxations(plan: Plan, space: Space, found: Found) -> tuple[Relaxation, ...
         return ()
     if found.leanest is None:
         return _larger_batch(plan, space)
-    return (*_more_gpus(plan, space), *_smaller_work(plan, found.leanest))
+    return (*_offload(plan, space), *_more_gpus(plan, space), *_smaller_work(plan, found.leanest))
 
 
 def _larger_batch(plan: Plan, space: Space) -> tuple[Relaxation, ...]:
@@ -124,6 +124,14 @@ def _larger_batch(plan: Plan, space: Space) -> tuple[Relaxation, ...]:
     anything = dataclasses.replace(space, global_batch_size=int(np.lcm.reduce(np.array(space.gpus, dtype=np.int64))))
     least = int(degrees_of(plan, anything).data.min())
     return (Relaxation("global_batch_size", -(-space.global_batch_size // least) * least),)
+
+
+def _offload(plan: Plan, space: Space) -> tuple[Relaxation, ...]:
+    """The host's memory, where it was left out."""
+    if plan.values["task"] == "serve" or space.offloads == OFFLOADS:
+        return ()
+    tried = search(plan, _leanest(dataclasses.replace(space, offloads=OFFLOADS), space.gpus[0]))
+    return (Relaxation("offload", 1, tried.best[0] if tried.best else None),) if tried.fits else ()
 
 
 def _more_gpus(plan: Plan, space: Space) -> tuple[Relaxation, ...]:

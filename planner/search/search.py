@@ -14,6 +14,7 @@ from planner.search.enumerate import Array, Block, Degrees, blocks, considered, 
 from planner.search.evaluate import scores
 from planner.search.pareto import Sieve, frontier
 from planner.search.space import Choice, Space
+from planner.units import HOUR, MEGA
 from planner.workload import Request, Training
 
 COMPACT = 20_000
@@ -37,6 +38,12 @@ class Layout:
     choice: Choice
     required_bytes: float
     rate: float | None  # tokens (else samples) per second, all GPUs
+
+    def price_per_million(self, price_per_gpu_hour: float | None) -> float | None:
+        """US dollars for a million tokens (else samples); None where a price or the speed is unknown."""
+        if price_per_gpu_hour is None or not self.rate:
+            return None
+        return price_per_gpu_hour * self.gpus / HOUR * MEGA / self.rate
 
     def sets(self, plan: Plan) -> dict[str, Any]:
         """The fields that make the plan this layout; None puts a field back to its default."""

@@ -54,7 +54,7 @@ class Space:
         )
 
 
-_OFFLOADS = ((Offload.NONE, Offload.NONE), (Offload.CPU, Offload.NONE), (Offload.CPU, Offload.CPU))
+OFFLOADS = ((Offload.NONE, Offload.NONE), (Offload.CPU, Offload.NONE), (Offload.CPU, Offload.CPU))
 """NVMe frees no more of the GPU than the host's memory does, and is slower."""
 
 
@@ -80,7 +80,7 @@ def space_of(
             global_batch_size=global_batch_size or plan.values["concurrency"],
             shardings=(Sharding.NONE,),
             recomputes=(Recompute.NONE,),
-            offloads=_OFFLOADS[:1],
+            offloads=OFFLOADS[:1],
             precisions=(TrainingPrecision.BF16,),
         )
     precision = TrainingPrecision(plan.values["precision"])
@@ -90,7 +90,7 @@ def space_of(
         global_batch_size=global_batch_size or global_batch_of(plan),
         shardings=_shardings(plan),
         recomputes=tuple(Recompute) if plan.uses("recompute") else (Recompute.NONE,),
-        offloads=_OFFLOADS if offload else _OFFLOADS[:1],
+        offloads=OFFLOADS if offload else OFFLOADS[:1],
         precisions=tuple(one for one in TrainingPrecision if trains_in(gpu, one)) if any_precision else (precision,),
     )
 
@@ -107,6 +107,10 @@ _NO_LAYOUT: dict[str, Any] = {
     "shard_group": None,
     "offload_optimizer": None,
     "offload_parameters": None,
+    "recompute": None,
+    "recompute_every": None,
+    "micro_batch_size": 1,
+    "gradient_accumulation_steps": None,
 }
 
 
