@@ -38,6 +38,7 @@ def _nearest(text: Text, q: Mapping[str, Any]) -> str:
 PROBLEMS: dict[str, Sentence] = {
     **FILE_PROBLEMS,
     "empty": lambda text, q: text.t("{field}: nothing was given.", field=q["field"]),
+    "not-solvable": lambda text, q: text.t("{field}: no largest value can be found for this input.", field=q["field"]),
     "too-long": lambda text, q: text.t(
         "{field}: {length} characters are too many for a name; at most {limit}.",
         field=q["field"],
