@@ -9,7 +9,7 @@ import json  # noqa: E402
 
 import streamlit as st  # noqa: E402
 
-from pages.ui import export, state, words  # noqa: E402
+from pages.ui import export, leave, state, words  # noqa: E402
 from pages.ui.hardware import answer, cached, catalogue, frontier, places, wishes  # noqa: E402
 from pages.ui.hardware import state as wished  # noqa: E402
 from pages.ui.headline import actions  # noqa: E402
@@ -19,7 +19,7 @@ from planner.plan.plan import to_json  # noqa: E402
 today = datetime.datetime.now(datetime.UTC).date()
 wish, wish_problems = wished.read()
 plan, problems = state.read()
-answer.go()
+leave.go()
 with st.sidebar:
     wishes.draw(text, wish, wish_problems, plan.values["gpu"])
 

@@ -12,7 +12,7 @@ from planner.plan.plan import Plan, from_json, to_json
 from planner.result import InputError, Problem
 from planner.search.explain import Difference, Relaxation, WhyNot, differences, estimated, relaxations, why_not
 from planner.search.search import Found, Layout, search
-from planner.search.space import MOST_GPUS, Space, base_of, space_of
+from planner.search.space import Space, base_of, impossible, space_of
 from planner.solve import SOLVABLE, Solution, solve
 from planner.units import GIB
 
@@ -79,15 +79,12 @@ def _solution_line(solution: Solution) -> str:
 
 
 def _search(plan: Plan, options: argparse.Namespace) -> int:
-    if plan.values["gpus"] > MOST_GPUS:
-        limits = {"low": 1, "high": MOST_GPUS, "unit": "GPUs"}
-        raise InputError([Problem("out-of-range", "gpus", plan.values["gpus"], limits)])
     batch = options.global_batch_size
     if batch is not None and batch < 1:
         raise InputError([Problem("out-of-range", "global_batch_size", batch, {"low": 1, "high": 2**31, "unit": ""})])
     base = base_of(plan)
-    if found_problems := problems_of(base):
-        raise InputError(found_problems)
+    if reasons := impossible(base):
+        raise InputError(reasons)
     space = space_of(
         plan,
         global_batch_size=batch,
@@ -113,7 +110,7 @@ def as_json(
     plan: Plan, space: Space, found: Found, advice: tuple[Relaxation, ...], named: WhyNot | None, rows: int
 ) -> dict[str, Any]:
     """Everything in base units. `sets` are the fields that make the plan that layout."""
-    best = found.best[: max(0, rows)]
+    best = found.leaders(max(0, rows))
     first = estimated(plan, best[0]) if best else None
     return {
         "plan": to_json(plan),
@@ -174,7 +171,7 @@ def as_text(
     if found.best:
         lines.append(f"{'layout':<58}{'required':>11}{'per second':>14}   largest loss")
         first = estimated(plan, found.best[0])
-        for one in found.best[: max(0, rows)]:
+        for one in found.leaders(max(0, rows)):
             lost = [part for part in differences(first, estimated(plan, one)) if part.seconds > 0]
             rate = "-" if one.rate is None else f"{one.rate:,.0f}"
             loss = f"{lost[0].term} +{lost[0].seconds:.3g} s" if lost and one is not found.best[0] else ""

@@ -26,6 +26,20 @@ class Difference:
     term: str  # "time.communication"
     seconds: float
 
+    @property
+    def milliseconds(self) -> float:
+        return 1000 * self.seconds
+
+    @property
+    def loses(self) -> bool:
+        """Whether it is a loss, beyond rounding."""
+        return self.seconds > 1e-9
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is more than rounding."""
+        return abs(self.seconds) > 1e-9
+
 
 def estimated(plan: Plan, layout: Layout) -> Estimate:
     """A layout's full estimate, every term of it."""

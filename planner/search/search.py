@@ -89,9 +89,25 @@ class Found:
     rates: Array = field(repr=False)  # of every layout that fits, ascending
     stopped: bool = False
 
+    def leaders(self, count: int) -> tuple[Layout, ...]:
+        """The best few with different rates. Of equally fast ones the first stands for all: the least divided."""
+        if self.best and self.best[0].rate is None:
+            return self.best[:count]
+        firsts: dict[float, Layout] = {}
+        for one in self.best:
+            if len(firsts) == count:
+                break
+            firsts.setdefault(figures(one.rate), one)
+        return tuple(firsts.values())
+
     def share_slower(self, rate: float) -> float:
         """Share of the layouts that fit which are slower than `rate`."""
         return float(np.searchsorted(self.rates, np.float32(rate))) / max(1, len(self.rates))
+
+
+def figures(rate: float | None) -> float:
+    """A rate to as many digits as can differ by more than the order of a sum."""
+    return float(f"{rate or 0.0:.9g}")
 
 
 class _Keeper:
@@ -237,7 +253,7 @@ def _rows(degrees: Degrees, sharding: Any, group: int) -> Array:
 def _found(plan: Plan, space: Space, keeper: _Keeper, stopped: bool) -> Found:
     best = sorted(
         (one for one in keeper.best if one is not None),
-        key=lambda one: (-float(f"{one.rate or 0.0:.9g}"), one.gpus, one.gpus // one.data, one.required_bytes),
+        key=lambda one: (-figures(one.rate), one.gpus, one.gpus // one.data, one.required_bytes),
     )
     return Found(
         considered=considered(plan, space),

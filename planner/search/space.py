@@ -6,8 +6,9 @@ from typing import Any
 
 from planner.hardware import catalogue as hardware
 from planner.parallel import Offload, Sharding
-from planner.plan.checks import trains_in
+from planner.plan.checks import problems_of, trains_in
 from planner.plan.plan import Plan
+from planner.result import Problem
 from planner.workload import Recompute, TrainingPrecision
 
 MOST_GPUS = 16_384
@@ -117,6 +118,14 @@ _NO_LAYOUT: dict[str, Any] = {
 def base_of(plan: Plan) -> Plan:
     """The plan without its layout: what a search starts from. What is impossible about it no layout helps."""
     return plan.with_changes(**_NO_LAYOUT)
+
+
+def impossible(base: Plan) -> tuple[Problem, ...]:
+    """What of a plan's work no layout can help, and more GPUs than are searched."""
+    gpus = base.values["gpus"]
+    limits = {"low": 1, "high": MOST_GPUS, "unit": "GPUs"}
+    found = problems_of(base)
+    return found if gpus <= MOST_GPUS else (*found, Problem("out-of-range", "gpus", gpus, limits))
 
 
 def _shardings(plan: Plan) -> tuple[Sharding, ...]:

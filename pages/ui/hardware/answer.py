@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.ui import labels, state, tables
+from pages.ui import labels, leave, tables
 from pages.ui.hardware import names
 from pages.ui.hardware.state import change
 from pages.ui.headline import Verdict, headline_html, section_html
@@ -13,14 +13,13 @@ from pages.ui.tables import Column, data_frame
 from pages.ui.text import Text
 from planner.hardware.custom import PREFIX
 from planner.hardware.prices import Age, age
-from planner.plan.plan import Plan, to_query
+from planner.plan.plan import Plan
 from planner.plan.request import request_of
 from planner.recommend.options import Option
 from planner.recommend.recommend import Recommendation, Relaxation
 from planner.units import HOUR, KILO, KILOWATT_HOUR
 from planner.workload import Training
 
-_GO = "hw.go"
 _SHOWN = 8
 _ORDERS = ("frontier", "price", "time", "gpus")
 
@@ -116,23 +115,7 @@ def draw_rows(text: Text, plan: Plan, shown: Sequence[Option], today: datetime.d
     """Options as rows with a button that opens the Plan page on them."""
     by_id = {one.id: one for one in shown}
     rows = [_row(text, plan, one, today) for one in shown]
-    tables.change_rows(text, rows, lambda id: _choose(by_id[id]), key=key)
-
-
-def _choose(one: Option) -> None:
-    """A page cannot be left inside a callback: the wish is kept for the run that follows."""
-    st.session_state[_GO] = {"gpu": one.gpu.id, **one.sets}
-
-
-def go() -> None:
-    """Open the Plan page on the option whose button was pressed. Call once the plan is read."""
-    sets = st.session_state.pop(_GO, None)
-    if sets is None:
-        return
-    state.change(sets)
-    language = st.query_params.get("lang")
-    query = {**({"lang": language} if language else {}), **to_query(state.kept())}
-    st.switch_page("pages/plan.py", query_params=query)
+    tables.change_rows(text, rows, lambda id: leave.choose({"gpu": by_id[id].gpu.id, **by_id[id].sets}), key=key)
 
 
 def _row(text: Text, plan: Plan, one: Option, today: datetime.date) -> tables.Change:
