@@ -22,9 +22,9 @@ from planner.parallel_rules import (
     sequence_divides,
     stages_have_layers,
 )
-from planner.plan.plan import Plan
 from planner.plan.table import BY_ID
 from planner.search.space import Space
+from planner.workload import Request, Serving, Training
 
 Array = npt.NDArray[Any]
 
@@ -80,9 +80,9 @@ def divisors(number: int, most: int) -> list[int]:
     return [d for d in sorted({*small, *(number // d for d in small)}) if d <= most]
 
 
-def _options(plan: Plan, gpus: int) -> dict[str, list[int]]:
+def _options(base: Request, gpus: int) -> dict[str, list[int]]:
     """Degrees that the model allows each by itself, among the divisors of `gpus`."""
-    parts, serving = divisible(plan.spec), plan.values["task"] == "serve"
+    parts = divisible(base.model)
     every = {name: divisors(gpus, int(BY_ID[name].high)) for name in ("tensor_parallel", "pipeline_parallel")}
     tensor = [
         degree
@@ -95,10 +95,10 @@ def _options(plan: Plan, gpus: int) -> dict[str, list[int]]:
         )
     ]
     context, expert = [1], [1]
-    if not serving and BY_ID["context_parallel"].used_in({**plan.values, "gpus": max(2, gpus)}):
-        length = plan.values["sequence_length"]
-        context = [d for d in divisors(gpus, int(BY_ID["context_parallel"].high)) if sequence_divides(length, d)]
-    if parts.experts and plan.spec.expert_parameters:
+    if isinstance(base, Training):  # without tokens the length is one, which nothing divides
+        most = int(BY_ID["context_parallel"].high)
+        context = [d for d in divisors(gpus, most) if sequence_divides(base.sequence_length, d)]
+    if parts.experts and base.model.expert_parameters:
         shared = math.gcd(*parts.experts)
         expert = divisors(shared, min(gpus, int(BY_ID["expert_parallel"].high)))
     return {
@@ -109,12 +109,12 @@ def _options(plan: Plan, gpus: int) -> dict[str, list[int]]:
     }
 
 
-def considered(plan: Plan, space: Space) -> int:
+def considered(base: Request, space: Space) -> int:
     """Layouts that one could write down: every divisor of the GPUs for every degree, before any rule."""
     total = 0
-    micro, schedules = len(_micro_sizes(plan, space)), 2 * len(_chunks(plan))
+    micro, schedules = len(_micro_sizes(base, space)), 2 * len(_chunks(base))
     for gpus in space.gpus:
-        degrees = len(divisors(gpus, gpus)) ** 3 * len(_options(plan, gpus)["expert"])
+        degrees = len(divisors(gpus, gpus)) ** 3 * len(_options(base, gpus)["expert"])
         for sharding, group in sharding_kinds(space, gpus):
             total += degrees * micro * schedules * len(space.choices(sharding, group))
     return total
@@ -129,12 +129,12 @@ def sharding_kinds(space: Space, gpus: int) -> Iterator[tuple[Any, int]]:
             yield sharding, 0
 
 
-def degrees_of(plan: Plan, space: Space) -> Degrees:
+def degrees_of(base: Request, space: Space) -> Degrees:
     """Every legal row of degrees, for every number of GPUs: all rules but those of micro-batches and schedules."""
     found: list[Array] = []
-    serving = plan.values["task"] == "serve"
+    serving = isinstance(base, Serving)
     for gpus in space.gpus:
-        options = _options(plan, gpus)
+        options = _options(base, gpus)
         grids = np.meshgrid(*(np.array(options[name], dtype=np.int64) for name in options), indexing="ij")
         tensor, pipeline, context, expert = (grid.ravel() for grid in grids)
         product = tensor * pipeline * context
@@ -151,36 +151,36 @@ def degrees_of(plan: Plan, space: Space) -> Degrees:
     return Degrees(*np.concatenate(found, axis=1))
 
 
-def _micro_sizes(plan: Plan, space: Space) -> list[int]:
-    if plan.values["task"] == "serve":
+def _micro_sizes(base: Request, space: Space) -> list[int]:
+    if isinstance(base, Serving):
         return [1]
     return divisors(space.global_batch_size, int(BY_ID["micro_batch_size"].high))
 
 
-def _chunks(plan: Plan) -> list[int]:
+def _chunks(base: Request) -> list[int]:
     """Model chunks a rank may hold: one, or what cuts the layers into equal parts."""
-    if plan.values["task"] == "serve":
+    if isinstance(base, Serving):
         return [1]
-    depth = divisible(plan.spec).depth
+    depth = divisible(base.model).depth
     return divisors(depth, min(depth // 2, int(BY_ID["virtual_stages"].high))) or [1]
 
 
-def blocks(plan: Plan, space: Space, degrees: Degrees, rows: Array) -> Iterator[Block]:
+def blocks(base: Request, space: Space, degrees: Degrees, rows: Array) -> Iterator[Block]:
     """The layouts of `rows`, in boxes of at most `BLOCK_CELLS` or so cells.
 
     Rows of similar pipelines share a box, since the pipeline decides which schedules there are.
     """
     order = rows[np.lexsort((degrees.data[rows], degrees.pipeline[rows]))]
-    for part in _parts(plan, space, degrees, order):
-        yield _block(plan, space, degrees, part)
+    for part in _parts(base, space, degrees, order):
+        yield _block(base, space, degrees, part)
 
 
-def _parts(plan: Plan, space: Space, degrees: Degrees, rows: Array) -> Iterator[Array]:
-    micro, start = len(_micro_sizes(plan, space)), 0
+def _parts(base: Request, space: Space, degrees: Degrees, rows: Array) -> Iterator[Array]:
+    micro, start = len(_micro_sizes(base, space)), 0
     pipelines = degrees.pipeline[rows]
     while start < len(rows):
         first = int(pipelines[start])
-        schedules = 2 * len(_schedules(plan, np.array([first])))
+        schedules = 2 * len(_schedules(base, np.array([first])))
         size = max(1, BLOCK_CELLS // (micro * schedules))
         stop = min(len(rows), start + size)
         if first == 1:  # without a pipeline there is one schedule: no cells to waste on others
@@ -189,20 +189,20 @@ def _parts(plan: Plan, space: Space, degrees: Degrees, rows: Array) -> Iterator[
         start = stop
 
 
-def _schedules(plan: Plan, pipelines: Array) -> list[int]:
+def _schedules(base: Request, pipelines: Array) -> list[int]:
     """Chunks that any of the pipelines could have."""
-    depth = divisible(plan.spec).depth
-    return [v for v in _chunks(plan) if v == 1 or bool(np.any((pipelines > 1) & (depth % (pipelines * v) == 0)))]
+    depth = divisible(base.model).depth
+    return [v for v in _chunks(base) if v == 1 or bool(np.any((pipelines > 1) & (depth % (pipelines * v) == 0)))]
 
 
-def _block(plan: Plan, space: Space, degrees: Degrees, rows: Array) -> Block:
+def _block(base: Request, space: Space, degrees: Degrees, rows: Array) -> Block:
     part = degrees.take(rows)
-    serving, depth = plan.values["task"] == "serve", divisible(plan.spec).depth
-    sizes = np.array(_micro_sizes(plan, space), dtype=np.int64)
+    serving, depth = isinstance(base, Serving), divisible(base.model).depth
+    sizes = np.array(_micro_sizes(base, space), dtype=np.int64)
     per_replica = space.global_batch_size // part.data[:, None]
     micro = sizes[sizes <= max(1, int(per_replica.max()))]
     flags = [False] if serving or part.tensor.max() == 1 else [False, True]
-    variants = [(flag, v) for flag in flags for v in _schedules(plan, part.pipeline)]
+    variants = [(flag, v) for flag in flags for v in _schedules(base, part.pipeline)]
     sequence = np.array([flag for flag, _ in variants])
     chunks = np.array([v for _, v in variants], dtype=np.int64)
     if serving:

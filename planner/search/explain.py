@@ -136,7 +136,7 @@ def relaxations(plan: Plan, space: Space, found: Found) -> tuple[Relaxation, ...
 def _larger_batch(plan: Plan, space: Space) -> tuple[Relaxation, ...]:
     """Batches are cut over data parallel: the smallest of it that the model's other degrees leave."""
     anything = dataclasses.replace(space, global_batch_size=int(np.lcm.reduce(np.array(space.gpus, dtype=np.int64))))
-    least = int(degrees_of(plan, anything).data.min())
+    least = int(degrees_of(request_of(plan), anything).data.min())
     return (Relaxation("global_batch_size", -(-space.global_batch_size // least) * least),)
 
 

@@ -203,11 +203,21 @@ def search(
     `progress` hears the share done and the layouts scored; where `cancelled` turns true, what was found so far is
     returned as `stopped`. Memory stays bounded: blocks come and go, four bytes are kept of each layout that fits.
     """
-    base = _base(plan)
-    degrees = degrees_of(plan, space)
+    return search_request(_base(plan), space, progress=progress, cancelled=cancelled)
+
+
+def search_request(
+    base: Request,
+    space: Space,
+    *,
+    progress: Callable[[float, int], object] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Found:
+    """As `search`, around a request whose layout does not matter."""
+    degrees = degrees_of(base, space)
     keeper = _Keeper(space, degrees, float(base.cluster.gpu.memory_bytes))
     stopped = False
-    for share, block, choice in _work(plan, space, degrees):
+    for share, block, choice in _work(base, space, degrees):
         if cancelled is not None and cancelled():
             stopped = True
             break
@@ -215,7 +225,7 @@ def search(
         if progress is not None:
             progress(share, keeper.legal)
     keeper.compact()
-    return _found(plan, space, keeper, stopped)
+    return _found(base, space, keeper, stopped)
 
 
 def _base(plan: Plan) -> Request:
@@ -229,14 +239,14 @@ def _score(base: Request, keeper: _Keeper, block: Block, choice: Choice) -> None
     keeper.take(block, choice, found.required, found.rate)
 
 
-def _work(plan: Plan, space: Space, degrees: Degrees) -> Iterator[tuple[float, Block, Choice]]:
+def _work(base: Request, space: Space, degrees: Degrees) -> Iterator[tuple[float, Block, Choice]]:
     """Every block with every choice, and the share of the work that is done with it."""
     kinds = list(dict.fromkeys(kind for gpus in space.gpus for kind in sharding_kinds(space, gpus)))
     jobs = [(kind, rows) for kind in kinds if len(rows := _rows(degrees, *kind))]
     whole = sum(len(rows) * len(space.choices(*kind)) for kind, rows in jobs)
     done = 0
     for kind, rows in jobs:
-        for block in blocks(plan, space, degrees, rows):
+        for block in blocks(base, space, degrees, rows):
             for choice in space.choices(*kind):
                 done += len(block.rows)
                 yield done / whole, block, choice
@@ -250,13 +260,13 @@ def _rows(degrees: Degrees, sharding: Any, group: int) -> Array:
     return np.flatnonzero(ranks > 1) if sharding.divides_optimizer else np.arange(len(degrees))
 
 
-def _found(plan: Plan, space: Space, keeper: _Keeper, stopped: bool) -> Found:
+def _found(base: Request, space: Space, keeper: _Keeper, stopped: bool) -> Found:
     best = sorted(
         (one for one in keeper.best if one is not None),
         key=lambda one: (-figures(one.rate), one.gpus, one.gpus // one.data, one.required_bytes),
     )
     return Found(
-        considered=considered(plan, space),
+        considered=considered(base, space),
         legal=keeper.legal,
         fits=keeper.fits,
         capacity_bytes=keeper.capacity,

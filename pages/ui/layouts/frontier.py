@@ -43,7 +43,11 @@ def _figure(text: Text, found: Found, front: list[Layout], unit: str, dark: bool
         layout[axis] |= {"type": "linear", "range": [0, 1.08 * top], "tickformat": layered, "nticks": 6}
         layout[axis].pop("tickvals")
     traces = [
-        _line(text, found, [one for one in front if one.gpus == count], place, most * (place + 1) / 7, dark)
+        _line(text, found, [one for one in front if one.gpus == count], place, dark)
+        for place, count in enumerate(counts)
+    ]
+    layout["annotations"] += [
+        _label(text, found, [one for one in front if one.gpus == count], place, most * (place + 1) / 7, dark)
         for place, count in enumerate(counts)
     ]
     layout["height"] = 340
@@ -54,21 +58,32 @@ def _spare(found: Found, one: Layout) -> float:
     return (found.capacity_bytes - one.required_bytes) / GIB
 
 
-def _line(text: Text, found: Found, some: list[Layout], place: int, height: float, dark: bool) -> dict[str, Any]:
-    """One number of GPUs; its name stands beside the line near `height`, another for each line."""
-    some = sorted(some, key=lambda one: one.rate or 0.0)
-    name = escape(text.embed(text.n("{count} GPU", "{count} GPUs", some[0].gpus)))
+def _label(text: Text, found: Found, some: list[Layout], place: int, height: float, dark: bool) -> dict[str, Any]:
+    """The name of a line, beside it near `height`: another height for each line, and the first within the chart."""
     nearest = min(some, key=lambda one: abs(_spare(found, one) - height))
+    return {
+        "x": nearest.rate,
+        "y": _spare(found, nearest),
+        "text": escape(text.embed(text.n("{count} GPU", "{count} GPUs", nearest.gpus))),
+        "showarrow": False,
+        "xanchor": "left" if place else "right",
+        "xshift": 8 if place else -8,
+        "bgcolor": COLOURS["surface"].on(dark),
+        "borderpad": 1,
+        "font": {"color": SERIES[place % len(SERIES)].on(dark), "size": 12},
+    }
+
+
+def _line(text: Text, found: Found, some: list[Layout], place: int, dark: bool) -> dict[str, Any]:
+    """One number of GPUs."""
+    some = sorted(some, key=lambda one: one.rate or 0.0)
     colour = SERIES[place % len(SERIES)].on(dark)
     hover = [f"{plain(names.degrees(text, one))}<br>{plain(names.rest(text, one, 0))}" for one in some]
     return {
         "type": "scatter",
-        "mode": "lines+markers+text",
+        "mode": "lines+markers",
         "x": [one.rate for one in some],
         "y": [_spare(found, one) for one in some],
-        "text": [name if one is nearest else "" for one in some],
-        "textposition": "middle left" if place == 0 else "middle right",
-        "textfont": {"color": COLOURS["text"].on(dark), "size": 12},
         "line": {"color": colour, "width": 2, "shape": "vh"},
         "marker": {"color": colour, "size": 7},
         "customdata": [grouped(one.rate or 0.0) for one in some],

@@ -37,13 +37,14 @@ KINDS = {"dense": DENSE, "experts": EXPERTS, "adapters": ADAPTERS, "images": IMA
 
 def every(plan, space):
     """Every legal layout of a space, with the figures that the arrays gave it."""
-    degrees, base = degrees_of(plan, space), request_of(plan)
+    base = request_of(plan)
+    degrees = degrees_of(base, space)
     for gpus in space.gpus:
         for sharding, group in sharding_kinds(space, gpus):
             ranks = degrees.ranks
             rows = (degrees.gpus == gpus) & ((ranks % group == 0) & (ranks > group) if group else True)
             rows &= (ranks > 1) | (sharding is Sharding.NONE)
-            for block in blocks(plan, space, degrees, np.flatnonzero(rows)):
+            for block in blocks(base, space, degrees, np.flatnonzero(rows)):
                 for choice in space.choices(sharding, group):
                     found = scores(base, block, choice)
                     for cell in np.flatnonzero(block.legal):
