@@ -225,9 +225,7 @@ def _measured(row: Row, request: Training) -> tuple[dict[Quantity, float], tuple
         found[_COUNTERS.get(row.text("peak_mem_kind"), Quantity.UNSTATED)] = peak * GIB
     gpus = request.layout.gpus
     tokens, samples, step = (number(row, n) for n in ("tokens_per_s_per_gpu", "samples_per_s_total", "step_time_s"))
-    varying = re.search(
-        r"over-long|longest .*sample|mean length|progressive resiz", row.text("notes"), re.IGNORECASE
-    )
+    varying = re.search(r"over-long|longest .*sample|mean length|progressive resiz", row.text("notes"), re.IGNORECASE)
     if varying and (samples or step):
         left_out.append("lengths or sizes vary: rates of samples cannot be compared")
         samples = step = None
