@@ -15,13 +15,13 @@ from planner.throughput.training import training_speed
 from planner.workload import Request, Training
 
 
-def estimate(request: Request) -> Estimate:
-    """Memory of the fullest GPU, time, and cost of a request.
+def estimate(request: Request, *, memory: Memory | None = None) -> Estimate:
+    """Memory of the fullest GPU, time, and cost of a request. `memory` is `memory_of(request)` where it is known.
 
     The request must be possible (`planner.plan.checks`); nothing is raised for a plan that does not fit. Arrays in the
     request broadcast: then every figure of the result is an array.
     """
-    memory = memory_of(request)
+    memory = memory or memory_of(request)
     speed, notices = _speed(request)
     # "Measured" is for what was itself measured; figures made of measured rates are interpolated.
     statuses = [Status.INTERPOLATED, *([speed.status] if speed else [])]

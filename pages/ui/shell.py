@@ -66,20 +66,19 @@ def _choose_language(language: str) -> None:
 
 
 def draw_frame(text: Text) -> None:
-    """Everything around the page: direction, styles and script (invisible), and the head of the sidebar."""
+    """Everything around the page: direction, styles and script (invisible), the name, and the language."""
     with st.container(key="gp-head"):
         st.html(_head(text.language), unsafe_allow_javascript=True)
+    st.sidebar.html('<p class="gp-brand">GPU Planner</p>')
     other = next(code for code in LANGUAGES if code != text.language)
-    with st.sidebar, st.container(key="gp-brand", horizontal=True, vertical_alignment="center"):
-        st.html('<p class="gp-brand">GPU Planner</p>')
-        st.button(
-            {"ar": "عربي", "en": "EN"}[other],
-            key="gp-language",
-            type="tertiary",
-            help=LANGUAGES[other],
-            on_click=_choose_language,
-            args=(other,),
-        )
+    st.button(
+        {"ar": "عربي", "en": "EN"}[other],
+        key="gp-language",
+        type="tertiary",
+        help=LANGUAGES[other],
+        on_click=_choose_language,
+        args=(other,),
+    )
 
 
 @lru_cache

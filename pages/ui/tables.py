@@ -52,20 +52,22 @@ class Change:
 def change_rows(
     text: Text, changes: Sequence[Change], on_apply: Callable[..., None], *, key: str = "change", **named: Any
 ) -> None:
-    """The ranked list; each row's button calls `on_apply(change.id, **named)`."""
+    """The ranked list; each row's button calls `on_apply(change.id, **named)`.
+
+    Rows are laid out by the style sheet: a container for each would cost as much time as its button.
+    """
     with st.container(key=f"gp-changes-{key}", gap=None):
         for rank, change in enumerate(changes, start=1):
-            with st.container(key=f"gp-change-{key}-{rank}", horizontal=True, vertical_alignment="center", wrap=False):
-                st.html(_change_html(text, rank, change))
-                st.button(
-                    text.t("Apply"),
-                    key=f"{key}-{change.id}",
-                    help=change.sentence,
-                    disabled=not change.applies,
-                    on_click=on_apply,
-                    args=(change.id,),
-                    kwargs=named,
-                )
+            st.html(_change_html(text, rank, change))
+            st.button(
+                text.t("Apply"),
+                key=f"{key}-{change.id}",
+                help=change.sentence,
+                disabled=not change.applies,
+                on_click=on_apply,
+                args=(change.id,),
+                kwargs=named,
+            )
 
 
 def _change_html(text: Text, rank: int, change: Change) -> str:

@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from planner.advice.changes import CHANGES, Change
-from planner.estimate import estimate
+from planner.estimate import estimate, memory_of
 from planner.plan.checks import problems_of
 from planner.plan.plan import Plan
 from planner.plan.request import request_of
-from planner.result import Estimate, InputError
+from planner.result import Estimate, InputError, Memory
+from planner.workload import Request
 
 WORTHWHILE = 0.02
 """A change that gains less than this share of speed, cost or memory is noise beside the estimate's own error."""
@@ -44,6 +45,21 @@ class Suggestion:
         return max((change.trade for change in self.changes), key=_TRADES.index)
 
 
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A changed plan whose memory is known, and whose speed is not yet: most are dropped on memory alone."""
+
+    changes: tuple[Change, ...]
+    plan: Plan
+    request: Request
+    memory: Memory
+    memory_ratio: float
+
+    @property
+    def saves(self) -> bool:
+        return self.memory_ratio < 1 - WORTHWHILE and all(change.trade != "hardware" for change in self.changes)
+
+
 def advise(plan: Plan, present: Estimate) -> tuple[Suggestion, ...]:
     """The changes of a plan that are of use, best first; of each kind only its best.
 
@@ -51,14 +67,15 @@ def advise(plan: Plan, present: Estimate) -> tuple[Suggestion, ...]:
     single change suffices, a recipe of several; then changes that help but do not suffice, by memory saved. Where it
     fits: changes that gain speed or save money and still fit; then those that only save memory.
     """
-    tried = [suggestion for change in _all(plan, present) if (suggestion := _try(plan, present, (change,)))]
-    savers = [s for s in tried if s.memory_ratio < 1 - WORTHWHILE and s.trade != "hardware"]
+    candidates = [one for change in _all(plan, present) if (one := _try(plan, present, (change,)))]
+    useful = [_complete(one, present) for one in candidates if one.saves or one.memory.spare >= 0]
+    savers = [s for s in useful if s.memory_ratio < 1 - WORTHWHILE and s.trade != "hardware"]
     if present.fits:
-        first = [s for s in tried if s.fits and _gain(s) > WORTHWHILE]
+        first = [s for s in useful if s.fits and _gain(s) > WORTHWHILE]
     else:
-        first = [s for s in tried if s.fits]
+        first = [s for s in useful if s.fits]
         if all(s.trade == "hardware" for s in first):
-            first += _recipe(plan, present, [s for s in tried if s.trade != "hardware"])
+            first += _recipe(plan, present, [one for one in candidates if one.changes[0].trade != "hardware"])
     ranked = sorted(first, key=lambda s: _order(s, present)) + sorted(savers, key=_saving)
     best: dict[str, Suggestion] = {}
     for suggestion in ranked:
@@ -70,22 +87,28 @@ def _all(plan: Plan, present: Estimate) -> Iterable[Change]:
     return (change for source in CHANGES for change in source(plan, present))
 
 
-def _try(plan: Plan, present: Estimate, changes: tuple[Change, ...]) -> Suggestion | None:
-    """The changed plan's estimate, or None where the change makes no possible plan."""
+def _try(plan: Plan, present: Estimate, changes: tuple[Change, ...]) -> _Candidate | None:
+    """The changed plan with its memory, or None where the change makes no possible plan."""
     try:
         changed = plan.with_changes(**{field: value for change in changes for field, value in change.sets.items()})
         if problems_of(changed):
             return None
-        result = estimate(request_of(changed))
+        request = request_of(changed)
+        memory = memory_of(request)
     except InputError:
         return None
+    return _Candidate(changes, changed, request, memory, float(memory.required / present.memory.required))
+
+
+def _complete(one: _Candidate, present: Estimate) -> Suggestion:
+    result = estimate(one.request, memory=one.memory)
     return Suggestion(
-        changes,
-        changed,
+        one.changes,
+        one.plan,
         result,
         result.relative_rate(present),
         _ratio(_unit_price(result), _unit_price(present)),
-        float(result.memory.required / present.memory.required),
+        one.memory_ratio,
     )
 
 
@@ -124,22 +147,22 @@ def _order(suggestion: Suggestion, present: Estimate) -> tuple[float, ...]:
     return (trade, len(suggestion.changes), -speed)
 
 
-def _recipe(plan: Plan, present: Estimate, tried: list[Suggestion]) -> list[Suggestion]:
+def _recipe(plan: Plan, present: Estimate, tried: list[_Candidate]) -> list[Suggestion]:
     """Changes combined greedily, each saving most memory, until the plan fits or `_LONGEST_RECIPE` are taken.
 
     What saves nothing alone may count in company: a fused loss, once the optimizer's step no longer sets the peak.
     """
-    current = min(tried, key=lambda s: s.memory_ratio, default=None)
-    while current and not current.fits and len(current.changes) < _LONGEST_RECIPE:
-        steps = [s for one in tried if (s := _extend(plan, present, current.changes, one.changes[0]))]
-        best = min(steps, key=lambda s: (not s.fits, s.memory_ratio), default=None)
+    current = min(tried, key=lambda one: one.memory_ratio, default=None)
+    while current and current.memory.spare < 0 and len(current.changes) < _LONGEST_RECIPE:
+        steps = [step for one in tried if (step := _extend(plan, present, current.changes, one.changes[0]))]
+        best = min(steps, key=lambda one: (one.memory.spare < 0, one.memory_ratio), default=None)
         if best is None or best.memory_ratio > current.memory_ratio * (1 - WORTHWHILE):
             break
         current = best
-    return [current] if current and len(current.changes) > 1 else []
+    return [_complete(current, present)] if current and len(current.changes) > 1 else []
 
 
-def _extend(plan: Plan, present: Estimate, chosen: tuple[Change, ...], change: Change) -> Suggestion | None:
+def _extend(plan: Plan, present: Estimate, chosen: tuple[Change, ...], change: Change) -> _Candidate | None:
     """`chosen` and one more change of a kind that it doesn't hold yet."""
     if any(change.sets.keys() & earlier.sets.keys() for earlier in chosen):
         return None

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from planner.estimate import estimate
+from planner.estimate import memory_of
 from planner.hardware import catalogue as hardware
 from planner.hardware import prices
 from planner.plan.plan import Plan
@@ -77,8 +77,8 @@ def _largest_that_fits(plan: Plan, pieces: list[tuple[int, int]]) -> dict[str, A
         return {}
     sizes, steps = (np.array(column, dtype=np.float64) for column in zip(*pieces, strict=True))
     request: Any = request_of(plan)
-    found = estimate(dataclasses.replace(request, micro_batch_size=sizes, gradient_accumulation_steps=steps))
-    fits = np.broadcast_to(found.fits, sizes.shape)
+    memory = memory_of(dataclasses.replace(request, micro_batch_size=sizes, gradient_accumulation_steps=steps))
+    fits = np.broadcast_to(memory.spare >= 0, sizes.shape)
     best = max((piece for piece, fit in zip(pieces, fits, strict=True) if fit), default=min(pieces))
     return {"micro_batch_size": best[0], "gradient_accumulation_steps": best[1]}
 
@@ -192,8 +192,8 @@ def _concurrency(plan: Plan) -> Iterator[Change]:
     present = plan.values["concurrency"]
     options = sorted({max(1, present // 2**step) for step in range(1, 7)} | {present * 2**step for step in range(1, 6)})
     request: Any = request_of(plan)
-    found = estimate(dataclasses.replace(request, concurrency=np.array(options, dtype=np.float64)))
-    fits = np.broadcast_to(found.fits, (len(options),))
+    memory = memory_of(dataclasses.replace(request, concurrency=np.array(options, dtype=np.float64)))
+    fits = np.broadcast_to(memory.spare >= 0, (len(options),))
     fitting = [option for option, fit in zip(options, fits, strict=True) if fit]
     if fitting and max(fitting) > present:
         yield Change("higher-concurrency", "none", {"concurrency": max(fitting)})
@@ -201,7 +201,7 @@ def _concurrency(plan: Plan) -> Iterator[Change]:
         yield Change("lower-concurrency", "result", {"concurrency": max(fitting)})
 
 
-_GPUS_TRIED = 6
+_GPUS_TRIED = 4
 
 
 def other_gpu(plan: Plan, present: Estimate) -> Iterator[Change]:

@@ -68,11 +68,9 @@ def _axis(text: Text, plan: Plan, kind: str) -> str:
 
 def _draw(text: Text, plan: Plan, curve: Curve, kind: str) -> None:
     axis = _axis(text, plan, kind)
-    left, right = st.columns(2)
-    with left:
+    with st.container(key=f"gp-charts-{kind}"):  # side by side where there is room, by the style sheet
         _draw_memory(text, plan, curve, kind, axis)
-    if any(rate is not None for rate in curve.rates):
-        with right:
+        if any(rate is not None for rate in curve.rates):
             _draw_rates(text, plan, curve, kind, axis)
 
 
