@@ -82,11 +82,10 @@ def draw_field(text: Text, plan: Plan, field: Field) -> None:
 
 
 def _draw_number(text: Text, field: Field, value: float | None, common: dict[str, object]) -> None:
+    """Limits are the planner's, not the widget's: Streamlit would name them in English, and drop what was typed."""
     whole = field.kind is Kind.INTEGER
     kind = int if whole else float
     st.number_input(
-        min_value=kind(field.low),
-        max_value=kind(field.high),
         value=None if value is None else "min",
         step=kind(1) if whole else None,
         format="%d" if whole else None,

@@ -21,6 +21,7 @@ _PROBLEMS = {
     "gpus-not-a-multiple": "{field} {value}: {gpus} GPUs are not a multiple of the degrees' product, {product}",
     "not-dividing-heads": "{field} {value} does not divide the model's {heads} attention heads; possible: {allowed}",
     "not-dividing-kv-heads": "{field} {value} fits no whole number of the model's {kv_heads} key/value heads",
+    "heads-not-shared": "{field} {value} does not divide the {heads} attention heads",
     "more-stages-than-layers": "{field} {value} x {chunks} chunks needs as many layers; the model has {layers}",
     "not-dividing-experts": "{field} {value} does not divide the model's {experts} experts",
     "not-dividing-group": "{field} {value} does not divide its group of {group} GPUs",

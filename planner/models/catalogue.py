@@ -117,7 +117,7 @@ def _nearest(short: str) -> tuple[str, ...]:
     """Ids of the five entries whose names are most like a short name; those that begin with it come first."""
     names = {_short(_key(entry.id)): entry.id for entry in entries()}
     beginning = sorted(name for name in names if short and name.startswith(short))
-    alike = difflib.get_close_matches(short, names, n=5, cutoff=0.4)
+    alike = difflib.get_close_matches(short, names, n=5, cutoff=0.55)
     return tuple(names[name] for name in dict.fromkeys((*beginning, *alike)))[:5]
 
 

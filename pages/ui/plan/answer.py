@@ -133,12 +133,19 @@ def _step_note(text: Text, plan: Plan) -> str:
 def _finish_tile(text: Text, plan: Plan, result: Estimate) -> Tile:
     cost = result.cost
     if cost.seconds_to_finish is None:
-        return Tile(label=text.t("Time to finish"), value="–", note=_price_note(text, result))
+        return _price_tile(text, result)
     return Tile(
         label=text.t("Time for {amount}", amount=_amount(text, plan)),
         value=text.seconds(cost.seconds_to_finish),
         note=_price_note(text, result),
     )
+
+
+def _price_tile(text: Text, result: Estimate) -> Tile:
+    """What stands in place of the end where nobody said how much is to be done."""
+    price = result.cost.price_per_hour
+    value = "–" if price is None else text.money(price)
+    return Tile(label=text.t("Price per hour"), value=value, note=_price_date(text, result))
 
 
 def _amount(text: Text, plan: Plan) -> str:
@@ -155,19 +162,24 @@ def _amount(text: Text, plan: Plan) -> str:
 
 def _price_note(text: Text, result: Estimate) -> str:
     cost = result.cost
-    if cost.price_per_hour is None:
-        return text.t("no price is known for this GPU")
-    date = text.date(cost.price_date) if cost.price_date else text.t("undated")
-    if cost.price_source == "user":
-        date = text.t("your price")
-    if cost.price_to_finish is None:
-        return text.t("{price} per hour ({date})", price=text.money(cost.price_per_hour), date=date)
+    date = _price_date(text, result)
+    if cost.price_per_hour is None or cost.price_to_finish is None:
+        return date
     return text.t(
         "{cost} at {price} per hour ({date})",
         cost=text.money(cost.price_to_finish),
         price=text.money(cost.price_per_hour),
         date=date,
     )
+
+
+def _price_date(text: Text, result: Estimate) -> str:
+    cost = result.cost
+    if cost.price_per_hour is None:
+        return text.t("no price is known for this GPU")
+    if cost.price_source == "user":
+        return text.t("your price")
+    return text.date(cost.price_date) if cost.price_date else text.t("undated")
 
 
 def _serving_tiles(text: Text, plan: Plan, result: Estimate, bands: Intervals) -> list[Tile]:

@@ -178,6 +178,12 @@ PROBLEMS: dict[str, Sentence] = {
         chunks=q["chunks"],
         layers=q["layers"],
     ),
+    "heads-not-shared": lambda text, q: text.t(
+        "{field}: {value} key/value heads cannot be shared evenly by {heads} attention heads.",
+        field=q["field"],
+        value=q["value"],
+        heads=q["heads"],
+    ),
     "not-dividing-experts": lambda text, q: text.t(
         "Expert parallel {value} does not divide the model's {experts} experts.", value=q["value"], experts=q["experts"]
     ),

@@ -44,7 +44,7 @@ def terms(text: Text) -> dict[str, str]:
         "mem.batch": t("Input batch"),
         "mem.reserve": t("Allocator reserve"),
         "mem.cached": t("Cached by the allocator"),
-        "mem.context": t("CUDA context"),
+        "mem.context": t("GPU context"),
         "mem.workspace": t("Library workspace"),
         "mem.nccl": t("Communication buffers"),
         "time.compute": t("Matrix products"),
@@ -65,7 +65,7 @@ def terms(text: Text) -> dict[str, str]:
         "mem.serving.batch": t("Input batch"),
         "mem.serving.reserve": t("Allocator reserve"),
         "mem.serving.reserve_fraction": t("Reserved by the engine"),
-        "mem.serving.context": t("CUDA context"),
+        "mem.serving.context": t("GPU context"),
         "mem.serving.overhead_engine": t("Engine and libraries"),
         "mem.serving.nccl": t("Communication buffers"),
         "mem.serving.graphs": t("CUDA graphs"),
@@ -83,7 +83,7 @@ def phases(text: Text) -> dict[str, str]:
         "backward": t("in the backward pass"),
         "gradients": t("at the end of the backward pass"),
         "optimizer": t("in the optimizer step"),
-        "prefill": t("while prompts are read"),
+        "prefill": t("while the input is read"),
         "decode": t("while tokens are generated"),
     }
 

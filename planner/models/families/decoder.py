@@ -22,6 +22,7 @@ from planner.models.spec import (
     Stack,
     StackKind,
 )
+from planner.result import InputError, Problem
 
 DEEPEST = 2000
 """No decoder has more layers."""
@@ -57,15 +58,21 @@ def vocabulary_of(config: Config) -> int:
 
 
 def sizes_of(config: Config) -> Sizes:
-    """The widths of an attention decoder; key/value heads default to heads, head_dim to hidden / heads."""
+    """The widths of an attention decoder; key/value heads default to heads, head_dim to hidden / heads.
+
+    Raises `InputError` where heads cannot share the key/value heads evenly.
+    """
     hidden = hidden_of(config)
     heads = config.integer("num_attention_heads", "n_head", "n_heads", "num_heads", high=WIDEST)
     head_dim = config.integer("head_dim", "attention_head_dim", "kv_channels", default=None, high=WIDEST)
+    kv_heads = config.integer("num_key_value_heads", "num_kv_heads", "n_head_kv", default=heads, high=WIDEST)
+    if heads % kv_heads:
+        raise InputError([Problem("heads-not-shared", f"{config.path}num_key_value_heads", kv_heads, {"heads": heads})])
     return Sizes(
         hidden=hidden,
         depth=depth_of(config),
         heads=heads,
-        kv_heads=config.integer("num_key_value_heads", "num_kv_heads", "n_head_kv", default=heads, high=WIDEST),
+        kv_heads=kv_heads,
         head_dim=head_dim or max(1, hidden // heads),
         vocabulary=vocabulary_of(config),
     )

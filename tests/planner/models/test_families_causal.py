@@ -238,3 +238,10 @@ def test_depth_is_bounded() -> None:
     assert [(problem.code, problem.field) for problem in caught.value.problems] == [
         ("out-of-range", "num_hidden_layers")
     ]
+
+
+def test_key_value_heads_that_cannot_be_shared_are_named() -> None:
+    config = basic("llama", 64, 2, 8, 100, intermediate_size=128, num_key_value_heads=3)
+    with pytest.raises(InputError) as caught:
+        build(config)
+    assert [problem.code for problem in caught.value.problems] == ["heads-not-shared"]
