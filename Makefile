@@ -6,12 +6,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8501
 
-.PHONY: run test setup setup-dev chromium check messages bench clean
+.PHONY: run test setup setup-dev chromium postgresql check messages bench clean
 
 run: setup
 	"$(BIN)/python" -m streamlit run app.py --server.port $(PORT)
 
-test: setup-dev chromium
+test: setup-dev chromium postgresql
 	"$(BIN)/python" -m pytest
 
 # Rebuilt only when the requirements change.
@@ -41,6 +41,15 @@ chromium:
 	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium; } >/dev/null || \
 	    echo "Chromium could not be installed: the browser tests will be skipped"; \
 	else echo "No Chromium here: the browser tests will be skipped (Debian: apt install chromium)"; fi
+
+# The store is tested on PostgreSQL too; without one these tests are skipped, and say so.
+postgresql:
+	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null 2>&1; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	    echo "Installing PostgreSQL for the tests of the store"; \
+	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql; } >/dev/null || \
+	    echo "PostgreSQL could not be installed: its tests will be skipped"; \
+	else echo "No PostgreSQL here: its tests will be skipped (Debian: apt install postgresql)"; fi
 
 check: setup-dev
 	"$(BIN)/ruff" check .
