@@ -34,8 +34,9 @@ def import_all(desk: Desk, data: bytes) -> tuple[int, int]:
     """Add the items of such a file to the desk's team: how many were added, and how many it had already.
 
     All or nothing. Comments come along, their authors named together with the importer. Every item gets a new id, so
-    nothing of anybody is overwritten; one with the same kind, name and content as one here is left out. Raises `InputError`: "too-large", "not-an-archive", "archive-from-future", what
-    `parse_json` finds, and what is wrong with an item, its field as "items[3].name".
+    nothing of anybody is overwritten; one with the same kind, name and content as one here is left out. Raises
+    `InputError`: "too-large", "not-an-archive", "archive-from-future", what `parse_json` finds, and what is wrong with
+    an item, its field as "items[3].name".
     """
     if len(data) > LARGEST_FILE:
         raise InputError([Problem("too-large", "file", None, {"limit": LARGEST_FILE})])
