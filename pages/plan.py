@@ -25,7 +25,7 @@ else:
     request = request_of(plan)
     result = estimate(request)
     answer.draw(text, plan, request, result, problems)
-    working.draw(text, result)
+    working.draw(text, request, result)
     advice.draw(text, plan)
     curves.draw(text, plan, request, result)
     oom.draw(text, plan, result)

@@ -1,6 +1,6 @@
 """Widgets from the plan's table of fields: one function draws any field, in the reader's language."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import streamlit as st
 
@@ -61,22 +61,14 @@ def draw_field(text: Text, plan: Plan, field: Field) -> None:
         "args": (field.id,),
     }
     if field.kind is Kind.FLAG:
-        st.toggle(key=state.seed(field.id, value), **common)
+        st.toggle(value=value, key=state.seed(field.id, value), **common)
     elif field.kind in (Kind.INTEGER, Kind.NUMBER):
         _draw_number(text, field, value, common)
     elif field.kind is Kind.GPU:
         names = labels.gpus(text)
-        st.selectbox(options=list(names), format_func=names.__getitem__, key=state.seed(field.id, value), **common)
+        _draw_list(text, field, names, value, common)
     elif field.kind is Kind.CPU:
-        names = {cpu.id: cpu.name for cpu in cpus.cpus()}
-        st.selectbox(
-            options=list(names),
-            index=None,
-            format_func=names.__getitem__,
-            placeholder=text.t("Not set"),
-            key=state.seed(field.id, value),
-            **common,
-        )
+        _draw_list(text, field, {cpu.id: cpu.name for cpu in cpus.cpus()}, value, common)
     else:
         _draw_choice(text, field, value, common)
 
@@ -86,7 +78,7 @@ def _draw_number(text: Text, field: Field, value: float | None, common: dict[str
     whole = field.kind is Kind.INTEGER
     kind = int if whole else float
     st.number_input(
-        value=None if value is None else "min",
+        value=None if value is None else kind(value),
         step=kind(1) if whole else None,
         format="%d" if whole else None,
         placeholder=text.t("Not set"),
@@ -98,10 +90,29 @@ def _draw_number(text: Text, field: Field, value: float | None, common: dict[str
 def _draw_choice(text: Text, field: Field, value: str, common: dict[str, object]) -> None:
     options = list(choices_of(field))
     names = {option: labels.choice(text, field.id, option) for option in options}
-    key = state.seed(field.id, value)
     if len(options) <= _FEW and field.section is Section.BASIC:
         st.segmented_control(
-            options=options, format_func=names.__getitem__, key=key, required=True, width="stretch", **common
+            options=options,
+            format_func=names.__getitem__,
+            default=value,
+            key=state.seed(field.id, value),
+            required=True,
+            width="stretch",
+            **common,
         )
     else:
-        st.selectbox(options=options, format_func=names.__getitem__, key=key, **common)
+        _draw_list(text, field, names, value, common)
+
+
+def _draw_list(
+    text: Text, field: Field, names: Mapping[str, str], value: str | None, common: dict[str, object]
+) -> None:
+    options = list(names)
+    st.selectbox(
+        options=options,
+        index=options.index(value) if value else None,
+        format_func=names.__getitem__,
+        placeholder=text.t("Not set"),
+        key=state.seed(field.id, value),
+        **common,
+    )

@@ -33,6 +33,7 @@ def draw(text: Text, plan: Plan, problems: tuple[Problem, ...]) -> None:
         labels.field(text, field),
         options,
         format_func=lambda id: _names(text).get(id) or _own_name(text, plan, id),
+        index=options.index(current),
         key=state.seed("model", current),
         on_change=_choose,
         help=text.t("Type to search by name, family, size or task."),

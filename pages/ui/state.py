@@ -15,6 +15,7 @@ from planner.result import InputError, Problem
 
 _CHOSEN, _PROBLEMS, _WRITTEN = "plan.chosen", "plan.problems", "plan.written"
 _OTHER_KEYS = frozenset({"lang"})  # of the address, but not of the plan
+_UNTOLD = "plan.untold"  # widgets whose new value the browser may not have seen
 _PAGE, _ARRIVED = "plan.page", "plan.arrived"
 
 
@@ -64,6 +65,7 @@ def kept() -> Plan:
 
 def write(plan: Plan) -> None:
     """Put the plan into the address, as a new step of the browser's history. Call after the widgets."""
+    st.session_state[_UNTOLD] = set()
     query = to_query(plan)
     if query == st.session_state.get(_WRITTEN):
         return
@@ -73,10 +75,16 @@ def write(plan: Plan) -> None:
 
 
 def seed(field_id: str, value: Any) -> str:
-    """Give a field's widget its value before it is drawn; returns the widget's key."""
+    """Give a field's widget its value before it is drawn, besides as its default; returns the widget's key.
+
+    A run may be cut off before the browser has seen it, and Streamlit tells the browser of a new value once. So it is
+    given again until a run reached its end; and a widget that the browser sees for the first time has it as default.
+    """
     key = widget_key(field_id)
-    if st.session_state.get(key) != value:
+    untold = st.session_state.setdefault(_UNTOLD, set())
+    if key in st.session_state and (st.session_state[key] != value or key in untold):
         st.session_state[key] = value
+        untold.add(key)
     return key
 
 

@@ -85,3 +85,13 @@ def test_every_kind_of_model_can_be_planned(model: str) -> None:
 def test_serving_with_every_engine() -> None:
     for engine in ("vllm", "sglang", "tensorrt-llm", "llama.cpp", "transformers"):
         assert 'class="gp-headline' in shown(run(task="serve", engine=engine, gpu="h100-sxm5-80gb"))
+
+
+def test_a_widget_seen_first_in_a_later_run_shows_the_plan() -> None:
+    """A run may be cut off before the browser sees it; the next must tell the values again, as defaults."""
+    page = run(model="Qwen/Qwen3-8B", micro_batch_size="8", gpu="l40s")
+    page.run()
+    assert page.number_input(key="in.micro_batch_size").proto.default == 8
+    for key, shown in (("in.model", "Qwen3-8B"), ("in.gpu", "L40S")):
+        proto = page.selectbox(key=key).proto
+        assert shown in proto.options[proto.default]

@@ -8,17 +8,23 @@ import streamlit as st
 
 from pages.ui import words
 from pages.ui.learn import glossary
+from pages.ui.plan import evidence
 from pages.ui.text import Text, grouped
 from planner.result import Estimate, Term
+from planner.workload import Request
 
 
-def draw(text: Text, result: Estimate) -> None:
+def draw(text: Text, request: Request, result: Estimate) -> None:
     """The status of the estimate, and the working behind a button: drawn only when opened."""
     status = text.t("Status of the estimate: {status}", status=words.status(text, result.status))
     with st.container(key="gp-working", horizontal=True, vertical_alignment="center"):
         st.html(f'<p class="gp-note">{status}</p>')
         memory = _popover(text.t("How was the memory computed?"), "working-memory")
         time = _popover(text.t("How was the time computed?"), "working-time") if result.speed is not None else None
+        accuracy = _popover(text.t("How accurate is this?"), "working-accuracy")
+    if accuracy.open:
+        with accuracy:
+            evidence.draw(text, request, result)
     if memory.open:
         with memory:
             _draw_memory(text, result)
