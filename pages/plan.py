@@ -9,10 +9,12 @@ import streamlit as st  # noqa: E402
 from pages.ui import state  # noqa: E402
 from pages.ui.launch import oom  # noqa: E402
 from pages.ui.plan import advice, answer, curves, form, impossible, live, working  # noqa: E402
+from pages.ui.saved import current  # noqa: E402
 from planner.estimate import estimate  # noqa: E402
 from planner.plan.checks import problems_of  # noqa: E402
 from planner.plan.request import request_of  # noqa: E402
 
+current.follow_link(text)
 plan, problems = state.read()
 problems = (*problems, *problems_of(plan))
 with st.sidebar:

@@ -14,7 +14,7 @@ from planner.plan.table import BY_ID
 from planner.result import InputError, Problem
 
 _CHOSEN, _PROBLEMS, _WRITTEN = "plan.chosen", "plan.problems", "plan.written"
-_OTHER_KEYS = frozenset({"lang"})  # of the address, but not of the plan
+_OTHER_KEYS = frozenset({"lang", "saved"})  # of the address, but not of the plan
 _UNTOLD = "plan.untold"  # widgets whose new value the browser may not have seen
 _PAGE, _ARRIVED = "plan.page", "plan.arrived"
 
@@ -100,6 +100,11 @@ def take(field_id: str) -> None:
         st.session_state[_PROBLEMS] = error.problems
 
 
+def forget_link() -> None:
+    """The session's plan counts, not the one in the address: it was just replaced before it was read."""
+    st.session_state[_WRITTEN] = {key: value for key, value in st.query_params.items() if is_of_plan(key)}
+
+
 def change(values: Mapping[str, Any]) -> None:
     """Set fields of the plan (None: back to the default). What makes no plan leaves all as it was, with the reason."""
     chosen = {**st.session_state.get(_CHOSEN, {}), **values}
@@ -113,7 +118,7 @@ def change(values: Mapping[str, Any]) -> None:
     st.session_state[_PROBLEMS] = ()
 
 
-def replace(values: Mapping[str, Any]) -> None:
-    """A whole new plan: a preset, or everything back to the defaults."""
+def replace(values: Mapping[str, Any], problems: tuple[Problem, ...] = ()) -> None:
+    """A whole new plan: a preset, a saved one with what could not be read of it, or everything back to the defaults."""
     st.session_state[_CHOSEN] = dict(values)
-    st.session_state[_PROBLEMS] = ()
+    st.session_state[_PROBLEMS] = problems

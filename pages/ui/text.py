@@ -9,6 +9,7 @@ import gettext
 import math
 import re
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,10 @@ class Text:
     def date(self, iso: str) -> Quantity:
         """A date as 2026-10-01, never broken over two lines."""
         return self._quantity(iso.replace("-", f"-{_WORD_JOINER}"), "")
+
+    def moment(self, time: datetime) -> Quantity:
+        """A time of day as 2026-10-01 14:05."""
+        return self._quantity(f"{self.date(time.date().isoformat()).number} {time:%H:%M}", "")
 
     def _quantity(self, number: str, unit: str) -> Quantity:
         """Number and unit as one run of text that no line breaks and no right-to-left sentence reorders."""

@@ -8,6 +8,7 @@ from pages.ui import export, labels, words
 from pages.ui.headline import Verdict, actions, fits_sentence, headline_html
 from pages.ui.launch import dialogs
 from pages.ui.memory_bar import memory_bar_html
+from pages.ui.saved import save
 from pages.ui.tables import Tile, tiles_html
 from pages.ui.text import Text
 from planner.calibration.intervals import Interval, Intervals, interval
@@ -22,6 +23,7 @@ from planner.workload import Request, Serving
 def draw(text: Text, plan: Plan, request: Request, result: Estimate, problems: tuple[Problem, ...]) -> None:
     """Everything above the fold."""
     with actions(text, crumb(text, plan)):
+        save.draw_button(text, plan, crumb(text, plan))
         dialogs.draw_buttons(text, plan)
         export.download_json(text, lambda: as_json(plan, result), name="plan", key="plan-json")
     for problem in problems:  # of a link: the bad values were left out, and that must be said

@@ -3,6 +3,23 @@
 from pages.ui.words.sentence import Sentence, listed
 
 FILE_PROBLEMS: dict[str, Sentence] = {
+    "store-unreachable": lambda text, q: text.t(
+        "What is saved cannot be read or written now ({reason}). Planning goes on; check the folder or DATABASE_URL.",
+        reason=str(q["reason"]),
+    ),
+    "store-from-future": lambda text, q: text.t(
+        "A newer version of GPU Planner made this database (revision {value}). Update the program to use it.",
+        value=str(q["value"]),
+    ),
+    "store-busy": lambda text, q: text.t("The database was busy. Try again."),
+    "not-an-email": lambda text, q: text.t("“{value}” is not an e-mail address.", value=str(q["value"])),
+    "last-admin": lambda text, q: text.t("A team keeps at least one admin. Make somebody else admin first."),
+    "not-an-archive": lambda text, q: text.t("This file was not made by “Download everything”."),
+    "archive-from-future": lambda text, q: text.t(
+        "This file has version {value}; this program reads version {known}. Update it.",
+        value=str(q["value"]),
+        known=q["known"],
+    ),
     "bad-hub-id": lambda text, q: text.t(
         "“{value}” is not the name of a repository. Write it as publisher/model, such as Qwen/Qwen3-8B.",
         value=str(q["value"]),

@@ -1,0 +1,1 @@
+"""The parts of the Saved page, and of saving on the Plan page."""
