@@ -31,7 +31,7 @@ def save_as(app: AppTest, name: str | None = None) -> AppTest:
 
 
 def test_a_plan_is_saved_and_opened_by_its_short_link() -> None:
-    app = save_as(run(model="Qwen/Qwen3-8B", micro_batch_size="3"))
+    save_as(run(model="Qwen/Qwen3-8B", micro_batch_size="3"))
     (item,) = desk.desk().items(Kind.PLAN)
     assert item.content["micro_batch_size"] == 3
     again = run(saved=item.id)
