@@ -54,7 +54,7 @@ def html(text: Text, lesson: Lesson, stage: Stage) -> str:
     return (
         f'<!doctype html><html lang="{text.language}" dir="{text.direction}"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width"><title>{escape(written.title)}</title>'
-        f"<style>{_fonts()}{theme.style_sheet()}</style>{style.sheet()}</head>"
+        f"<style>{fonts()}{theme.style_sheet()}</style>{style.sheet()}</head>"
         f'<body class="gp-handout"><h1 class="gp-title">{escape(written.title)}</h1>'
         f'<p class="gp-lead">{escape(fill(written.lead, numbers))}</p>{body}'
         f'<p class="gp-note">GPU Planner</p></body></html>'
@@ -97,7 +97,7 @@ def _markdown() -> MarkdownIt:
 
 
 @lru_cache
-def _fonts() -> str:
+def fonts() -> str:
     """Both scripts in two weights, inside the file."""
     faces = []
     for name, family in _SCRIPTS.items():

@@ -33,6 +33,11 @@ def draw(text: Text, plan: Plan) -> None:
         st.toggle(text.t("Show all {count}", count=len(suggestions)), key="advice-more")
 
 
+def changes_of(text: Text, plan: Plan) -> list[tables.Change]:
+    """The first of them as they are shown, for a report."""
+    return [_row(text, one) for one in _suggestions(json.dumps(to_json(plan)))[:_SHOWN]]
+
+
 @lru_cache(maxsize=128)
 def _suggestions(plan: str) -> tuple[Suggestion, ...]:
     """The suggestions for a plan as JSON, so that opening a tab or changing the language computes nothing again."""

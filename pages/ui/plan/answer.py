@@ -4,15 +4,16 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.ui import export, labels, words
+from pages.ui import labels, words
 from pages.ui.headline import Verdict, actions, fits_sentence, headline_html
 from pages.ui.launch import dialogs
 from pages.ui.memory_bar import memory_bar_html
+from pages.ui.report import downloads
+from pages.ui.report.report import Report
 from pages.ui.saved import save
 from pages.ui.tables import Tile, tiles_html
 from pages.ui.text import Text
 from planner.calibration.intervals import Interval, Intervals, interval
-from planner.commands.estimate import as_json
 from planner.hardware import catalogue as hardware
 from planner.memory.serving import kv_capacity_tokens
 from planner.plan.plan import Plan
@@ -25,22 +26,28 @@ def draw(text: Text, plan: Plan, request: Request, result: Estimate, problems: t
     with actions(text, crumb(text, plan)):
         save.draw_button(text, plan, crumb(text, plan))
         dialogs.draw_buttons(text, plan)
-        export.download_json(text, lambda: as_json(plan, result), name="plan", key="plan-json")
+        downloads.draw(text, lambda: _report(text, plan, request, result), name="plan", key="report")
     for problem in problems:  # of a link: the bad values were left out, and that must be said
         st.error(words.problem(text, problem), icon=":material/error:")
     memory = result.memory
-    verdict, sentence = _verdict(text, plan, result)
+    verdict, sentence = verdict_of(text, plan, result)
     bands = interval(result, request)
     parts = [(term.id, words.term(text, term.id), term.value) for term in memory.parts]
     drawn = (  # one element: each costs the server a message and the browser a box
-        headline_html(verdict, sentence, _detail(text, request, result, bands)),
+        headline_html(verdict, sentence, detail_of(text, request, result, bands)),
         memory_bar_html(parts, memory.capacity, text),
-        tiles_html(_tiles(text, plan, result, bands)),
+        tiles_html(tiles_of(text, plan, result, bands)),
     )
     st.html("".join(drawn))
     for notice in result.notices:
         show = st.warning if notice.severity is Severity.WARNING else st.info
         show(words.notice(text, notice))
+
+
+def _report(text: Text, plan: Plan, request: Request, result: Estimate) -> Report:
+    from pages.ui.report import plan as subject  # which takes its figures from here
+
+    return subject.report(text, plan, request, result)
 
 
 def crumb(text: Text, plan: Plan) -> str:
@@ -54,7 +61,7 @@ def crumb(text: Text, plan: Plan) -> str:
     return text.t("{task} {model} on {gpus}", task=task, model=name, gpus=f"{count} × {gpu}")
 
 
-def _verdict(text: Text, plan: Plan, result: Estimate) -> tuple[Verdict, str]:
+def verdict_of(text: Text, plan: Plan, result: Estimate) -> tuple[Verdict, str]:
     """The headline. Of diffusion pipelines only the weights are known, and it says no more than that."""
     spare = result.memory.spare
     if plan.spec.components and result.fits:
@@ -62,7 +69,8 @@ def _verdict(text: Text, plan: Plan, result: Estimate) -> tuple[Verdict, str]:
     return fits_sentence(text, spare, tight=bool(result.tight))
 
 
-def _detail(text: Text, request: Request, result: Estimate, bands: Intervals) -> str:
+def detail_of(text: Text, request: Request, result: Estimate, bands: Intervals) -> str:
+    """What the verdict rests on, and how sure it is."""
     memory = result.memory
     peak = text.t(
         "Needs {used} of {capacity}; the peak is {phase}.",
@@ -88,7 +96,8 @@ def _detail(text: Text, request: Request, result: Estimate, bands: Intervals) ->
     return f"{peak} {counters}"
 
 
-def _tiles(text: Text, plan: Plan, result: Estimate, bands: Intervals) -> list[Tile]:
+def tiles_of(text: Text, plan: Plan, result: Estimate, bands: Intervals) -> list[Tile]:
+    """The figures that decide, with their ranges."""
     speed = result.speed
     if speed is None:
         return [Tile(label=text.t("Throughput"), value=text.t("unknown"))]

@@ -24,14 +24,19 @@ def draw(text: Text, plan: Plan, problems: tuple[Problem, ...]) -> None:
     inputs.draw_advanced(text, plan, problems)
 
 
-def _draw_presets(text: Text) -> None:
-    names = {
+def preset_names(text: Text) -> dict[str, str]:
+    """What each example is called."""
+    return {
         "finetune-8b": text.t("Fine-tune an 8B on one 24 GB card"),
         "pretrain-70b": text.t("Pre-train a 70B on 64 H100"),
         "serve-32b": text.t("Serve a 32B on two L40S"),
         "resnet-50": text.t("Train ResNet-50 on ImageNet"),
         "bert": text.t("Fine-tune BERT-large on a T4"),
     }
+
+
+def _draw_presets(text: Text) -> None:
+    names = preset_names(text)
     presets = st.popover(text.t("Examples"), key="presets", width="stretch", on_change="rerun")
     if not presets.open:
         return

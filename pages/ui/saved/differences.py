@@ -28,7 +28,7 @@ def draw_differences(text: Text, named: Sequence[tuple[str, Plan]]) -> None:
         return
     columns = [Column(id="field", label=text.t("Input")), *(Column(id=name, label=name) for name, _ in named)]
     rows = [[labels.field(text, field), *(shown(text, plan, field) for plan in plans)] for field in fields]
-    st.html(table_html(text, columns, rows, caption=text.t("What differs")))
+    st.html(table_html(text, columns, rows, caption=text.t("Inputs that differ")))
 
 
 def shown(text: Text, plan: Plan, field: Field) -> Any:

@@ -1,0 +1,78 @@
+"""The comparison as a link: each plan's own link, with its name, under "c.1", "c.2", ... in the page's address."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode
+
+import streamlit as st
+
+from pages.ui.text import Text
+from planner.estimate import estimate
+from planner.hardware import catalogue as hardware
+from planner.plan.checks import problems_of
+from planner.plan.plan import Plan, parse, to_query
+from planner.plan.request import request_of
+from planner.result import Estimate, Problem
+from planner.store.names import LONGEST_NAME, clean
+from planner.workload import Request
+
+MOST = 6
+LONGEST = 8000
+"""Characters of one plan's link."""
+
+_ENTRIES, _WRITTEN, _NAME = "compare.entries", "compare.written", "name"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One plan of the comparison; with `problems` it has no result, and spoils no other."""
+
+    name: str
+    plan: Plan
+    problems: tuple[Problem, ...] = ()
+
+    def solved(self) -> tuple[Request, Estimate]:
+        """The request and its result; only without problems."""
+        request = request_of(self.plan)
+        return request, estimate(request)
+
+
+def entry(query: str, name: str = "") -> Entry:
+    """A plan from the text of its link, with or without the address before it. Bad values become its problems."""
+    pairs = dict(parse_qsl(query[-LONGEST:].rpartition("?")[2], keep_blank_values=True))
+    given = clean(pairs.pop(_NAME, name)).strip()[:LONGEST_NAME]
+    plan, problems = parse(
+        {key: value for key, value in pairs.items() if key not in ("lang", "saved") and "." not in key}
+    )
+    return of(plan, given, problems)
+
+
+def of(plan: Plan, name: str, problems: tuple[Problem, ...] = ()) -> Entry:
+    """A plan under a name, else its model and GPUs; what makes it impossible is among its problems."""
+    gpus = f"{plan.values['gpus']} × {hardware.gpu(plan.values['gpu']).name}"
+    return Entry(name or f"{plan.spec.name} · {gpus}", plan, (*problems, *problems_of(plan)))
+
+
+def read(text: Text) -> list[Entry]:
+    """The session's comparison; a link that differs from what was last written decides."""
+    given = {key: value for key, value in st.query_params.items() if key.startswith("c.")}
+    if given and given != st.session_state.get(_WRITTEN):
+        st.session_state[_ENTRIES] = [entry(given[key]) for key in sorted(given)[:MOST]]
+    st.session_state.setdefault(_ENTRIES, [])
+    return st.session_state[_ENTRIES]
+
+
+def write(entries: Sequence[Entry]) -> None:
+    """Put the comparison into the address."""
+    query = {f"c.{place}": urlencode({_NAME: one.name, **to_query(one.plan)}) for place, one in enumerate(entries, 1)}
+    if query != st.session_state.get(_WRITTEN):
+        others = {key: value for key, value in st.query_params.items() if not key.startswith("c.")}
+        st.query_params.from_dict({**others, **query})
+        st.session_state[_WRITTEN] = query
+
+
+def append(new: Entry) -> None:
+    """One more plan, where there is room."""
+    entries = st.session_state.setdefault(_ENTRIES, [])
+    if len(entries) < MOST:
+        entries.append(new)

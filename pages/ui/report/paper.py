@@ -1,0 +1,28 @@
+"""A report as PDF, Arabic shaped as it should be."""
+
+from pages.ui.pdf import Document
+from pages.ui.report.report import Bar, Drawing, Figures, Heading, Paragraph, Report, Table
+from pages.ui.tables import Column
+from pages.ui.text import Text
+
+
+def pdf(text: Text, report: Report) -> bytes:
+    """The whole file."""
+    page = Document(text, report.title)
+    for block in report.blocks:
+        match block:
+            case Heading(words):
+                page.heading(words)
+            case Paragraph(words, strong, quiet):
+                page.note(words) if quiet else page.paragraph(f"**{words}**" if strong else words)
+            case Bar(parts, capacity, label):
+                page.memory_bar(parts, capacity, label=label)
+            case Figures(tiles):
+                columns = [Column(id=str(place), label=tile.label) for place, tile in enumerate(tiles)]
+                page.table(columns, [[t.value for t in tiles], [t.note for t in tiles]], caption=text.t("Key figures"))
+            case Table(caption, columns, rows):
+                page.table(columns, rows, caption=caption, most=60)
+            case Drawing(title, svg):
+                page.heading(title, 3)
+                page.drawing(svg)
+    return page.finish()
