@@ -32,6 +32,7 @@ def pages(text: Text) -> list[Any]:
         st.Page("pages/saved.py", title=text.p("page", "Saved"), url_path="saved"),
         st.Page("pages/monitor.py", title=text.p("page", "Monitor"), url_path="monitor"),
         st.Page("pages/environment.py", title=text.p("page", "Environment"), url_path="environment"),
+        st.Page("pages/code.py", title=text.p("page", "Check code"), url_path="code"),
         st.Page("pages/learn.py", title=text.p("page", "Learn"), url_path="learn"),
         st.Page("pages/accuracy.py", title=text.p("page", "Accuracy"), url_path="accuracy"),
     ]

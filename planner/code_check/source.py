@@ -32,7 +32,7 @@ def read_source(text: str, name: str = "") -> Source:
     if name.endswith(".ipynb") or _is_notebook(text):
         text, cells = _notebook(text)
     if len(text) > LARGEST:
-        raise _error("too-large", limit=LARGEST)
+        raise _error("text-too-long")
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\f", " ")
     if not text.strip():
         raise _error("nothing-pasted")
@@ -46,7 +46,7 @@ def _parsed(text: str) -> ast.Module:
         reason = f"line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)
         raise _error("not-python", reason=reason) from None
     except (RecursionError, MemoryError):
-        raise _error("too-deep", limit=DEEPEST) from None
+        raise _error("text-too-long") from None
     except ValueError as error:  # a null byte, a lone surrogate
         raise _error("not-python", reason=str(error)[:200]) from None
     level: list[ast.AST] = [tree]
@@ -54,7 +54,7 @@ def _parsed(text: str) -> ast.Module:
         level = [child for node in level for child in ast.iter_child_nodes(node)]
         if not level:
             return tree
-    raise _error("too-deep", limit=DEEPEST)
+    raise _error("text-too-long")
 
 
 def _without_magics(text: str) -> str:
@@ -77,7 +77,7 @@ def _is_notebook(text: str) -> bool:
 
 def _notebook(text: str) -> tuple[str, tuple[int, ...]]:
     if len(text) > LARGEST_NOTEBOOK:
-        raise _error("too-large", limit=LARGEST_NOTEBOOK)
+        raise _error("text-too-long")
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from planner.commands import (
     calibrate,
+    check_code,
     environment,
     estimate,
     launch,
@@ -31,7 +32,19 @@ def main(arguments: Sequence[str]) -> int:
         epilog="Memory is in GiB (2^30 bytes) in tables and in bytes in JSON; times are seconds; prices US dollars.",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (estimate, search, launch, recommend, model, listing, validate, calibrate, monitor, environment):
+    for command in (
+        estimate,
+        search,
+        launch,
+        recommend,
+        model,
+        listing,
+        validate,
+        calibrate,
+        monitor,
+        environment,
+        check_code,
+    ):
         command.add_to(commands)
     options = parser.parse_args(arguments)
     try:

@@ -49,6 +49,7 @@ _PROBLEMS = {
     "method-needs-layers": "{field} {value!r} needs a model that is described layer by layer; image networks are not",
     "too-deep": "{field}: nested more than {limit} levels deep",
     "too-large": "{field}: larger than {limit:,} bytes",
+    "not-a-notebook": "{field}: this is not a Jupyter notebook ({reason})",
     "not-json": "{field}: not JSON ({value}, line {line}, column {column})",
     "not-an-object": "{field}: a JSON object is needed, not {value}",
     "cannot-read-file": "{value}: {reason}",

@@ -70,3 +70,16 @@ def test_an_uploaded_log_is_judged(page: Page, app_url: str, tmp_path: Path) -> 
     expect(page.locator(".gp-finding")).to_contain_text("Busy all the time, yet at low power", timeout=30_000)
     expect(page.locator(".gp-finding")).to_contain_text("Undecided between")
     expect(page.locator(".gp-gpu")).to_have_count(2)
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_the_example_of_code_is_checked_without_a_broken_rule(browser: Browser, app_url: str, language: str) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    page.goto(f"{app_url}/code?lang={language}")
+    page.locator(".st-key-gp-code-example button").click(timeout=60_000)
+    expect(page.locator(".gp-listing .gp-found").first).to_be_attached(timeout=30_000)
+    page.wait_for_timeout(1000)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert violations(page) == []
+    context.close()

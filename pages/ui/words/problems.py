@@ -235,6 +235,7 @@ PROBLEMS: dict[str, Sentence] = {
     "not-yaml": lambda text, q: text.t("This is not valid YAML: {reason}.", reason=str(q["reason"])),
     "not-toml": lambda text, q: text.t("This is not valid TOML: {reason}.", reason=str(q["reason"])),
     "not-python": lambda text, q: text.t("This is not valid Python: {reason}.", reason=str(q["reason"])),
+    "not-a-notebook": lambda text, q: text.t("This is not a Jupyter notebook: {reason}.", reason=str(q["reason"])),
     "not-a-command": lambda text, q: text.t("This is not a valid command line: {reason}.", reason=str(q["reason"])),
     "not-a-configuration": lambda text, q: text.t("There are no options in this text."),
     "no-memory-in-log": lambda text, q: text.t(
