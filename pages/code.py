@@ -1,9 +1,10 @@
 """Check code: what in a training script costs speed or memory; the code is read, never run."""
 
-from pages.ui import leave, shell
+from pages.ui import shell
 
 text = shell.page_text()
 
+from pages.ui import leave  # noqa: E402
 from pages.ui.code import findings, listing, script  # noqa: E402
 from pages.ui.monitor.note import page_title, style  # noqa: E402
 
