@@ -34,7 +34,7 @@ def test_two_plans_stand_side_by_side(language: str) -> None:
 
 def test_only_what_differs_is_listed() -> None:
     page = shown(compare({**ONE, "name": "A"}, {**TWO, "name": "B"}))
-    table = page.partition("What differs</caption>")[2].partition("</table>")[0]
+    table = page.partition("Inputs that differ</caption>")[2].partition("</table>")[0]
     assert "GPU" in table
     assert "Qwen3-8B" not in table
 
