@@ -4,10 +4,11 @@ from pages.ui import shell
 
 text = shell.page_text()
 
-from pages.ui.environment import explorer, report  # noqa: E402
+from pages.ui.environment import benchmark, explorer, report  # noqa: E402
 from pages.ui.monitor.note import page_title, style  # noqa: E402
 
 style()
 page_title(text.t("Environment: driver, CUDA, framework and GPU"))
 report.draw(text)
+benchmark.draw(text)
 explorer.draw(text)

@@ -40,6 +40,7 @@ def main(arguments: Sequence[str]) -> int:
         model,
         listing,
         validate,
+        benchmark,
         calibrate,
         monitor,
         environment,

@@ -156,3 +156,17 @@ def test_every_advice_of_the_rules_has_its_words() -> None:
 def test_the_command_lines_two_lists_of_advice_agree() -> None:
     text = text_in("en")
     assert {id: environment.advice(text, id) for id in ADVICE} == ADVICE
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_the_environment_page_measures_and_can_be_cancelled(language: str) -> None:
+    app = opened("pages/environment.py", language)
+    app.button(key="gp-benchmark-start").click().run()
+    assert not app.exception
+    running = app.session_state["gp-benchmark-run"]
+    app.button(key="gp-benchmark-cancel").click().run()
+    running.wait(10)
+    app.run()
+    assert running.finished
+    assert not app.exception
+    assert app.button(key="gp-benchmark-start")
