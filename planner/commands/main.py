@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from planner.commands import (
+    benchmark,
     calibrate,
     check_code,
     environment,
