@@ -14,14 +14,17 @@ from pages.ui.hardware import answer, cached, catalogue, frontier, places, wishe
 from pages.ui.hardware import state as wished  # noqa: E402
 from pages.ui.headline import actions  # noqa: E402
 from planner.commands.recommend import as_json  # noqa: E402
-from planner.plan.plan import to_json  # noqa: E402
+from planner.hardware.custom import custom_gpu  # noqa: E402
+from planner.plan.plan import CUSTOM, to_json  # noqa: E402
 
 today = datetime.datetime.now(datetime.UTC).date()
 wish, wish_problems = wished.read()
 plan, problems = state.read()
 leave.go()
+if plan.values["gpu"] == CUSTOM:  # a link may bring a card that this session did not have
+    wish = wished.with_card(wish, custom_gpu(plan.values["gpu_config"]))
 with st.sidebar:
-    wishes.draw(text, wish, wish_problems, plan.values["gpu"])
+    wishes.draw(text, wish, wish_problems, plan.card.id)
 
 result = cached.recommended(json.dumps(to_json(plan)), tuple(sorted(wished.raw().items())))
 with actions(text, answer.crumb(text, plan)):
@@ -37,6 +40,6 @@ if result.options:
     answer.draw_smallest(text, plan, result, today)
 else:
     answer.draw_nothing(text, plan, result, today)
-catalogue.draw(text, wish, plan.values["gpu"], today)
+catalogue.draw(text, wish, plan.card.id, today)
 wished.write()
 state.write(plan)

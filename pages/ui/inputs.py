@@ -8,7 +8,7 @@ from pages.ui import labels, state, words
 from pages.ui.text import Text
 from planner.hardware import cpus
 from planner.plan.fields import Field, Kind, Section
-from planner.plan.plan import Plan, choices_of
+from planner.plan.plan import CUSTOM, Plan, card_of, choices_of
 from planner.plan.table import FIELDS
 from planner.result import Problem
 
@@ -65,7 +65,8 @@ def draw_field(text: Text, plan: Plan, field: Field) -> None:
     elif field.kind in (Kind.INTEGER, Kind.NUMBER):
         _draw_number(text, field, value, common)
     elif field.kind is Kind.GPU:
-        names = labels.gpus(text)
+        own = {CUSTOM: text.isolate(card_of(CUSTOM, config).name)} if (config := plan.chosen.get("gpu_config")) else {}
+        names = {**own, **labels.gpus(text)}
         _draw_list(text, field, names, value, common)
     elif field.kind is Kind.CPU:
         _draw_list(text, field, {cpu.id: cpu.name for cpu in cpus.cpus()}, value, common)

@@ -206,7 +206,7 @@ _GPUS_TRIED = 4
 
 def other_gpu(plan: Plan, present: Estimate) -> Iterator[Change]:
     """Cards of the same vendor that one can rent and that are large enough: the best for their price are tried."""
-    current = hardware.gpu(plan.values["gpu"])
+    current = plan.card
     key = "bf16" if plan.values["task"] != "serve" else ""
     offers: list[tuple[float, str]] = []
     for gpu_id in prices.rentable():

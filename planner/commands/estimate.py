@@ -105,7 +105,9 @@ def as_json(plan: Plan, result: Estimate) -> dict[str, Any]:
     memory, speed, cost = result.memory, result.speed, result.cost
     return {
         "plan": to_json(plan),
-        "values": {key: value for key, value in plan.values.items() if key != "spec" and value is not None},
+        "values": {
+            key: value for key, value in plan.values.items() if key not in ("spec", "card") and value is not None
+        },
         "fits": bool(result.fits),
         "status": result.status,
         "memory": {

@@ -1,6 +1,6 @@
 """llama.cpp: `llama-server`.
 
-Option names: llama.cpp, tools/server/README.md, August 2026.
+Option names: llama.cpp, tools/server/README.md at commit 00dc805.
 """
 
 import re
@@ -141,7 +141,7 @@ FRAMEWORK = Framework(
         """
         host port t threads threads_batch tb fa flash_attn alias api_key temp top_p top_k min_p seed n predict
         n_predict chat_template chat_template_file mmproj numa timeout rope_scaling rope_scale yarn_orig_ctx main_gpu
-        mg fit log_file
+        mg fit log_file lm load_mode
         """
     ),
 )

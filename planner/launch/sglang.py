@@ -1,7 +1,7 @@
 """SGLang: `python -m sglang.launch_server`.
 
 Option names: SGLang's server arguments (python/sglang/srt/server_args.py, https://docs.sglang.io, server arguments),
-0.5 and later.
+0.5 to 0.5.23.
 """
 
 from collections.abc import Mapping
@@ -96,8 +96,10 @@ def read(options: Options, found: Found) -> None:
     launcher.read(options, found)
     found.set("task", "serve")
     found.set("engine", "sglang")
-    found.set("cuda_graphs", not options.flag("disable_cuda_graph"))
-    attention_dp = options.flag("enable_dp_attention")
+    decode = str(options.take("cuda_graph_backend_decode") or "")
+    eager = [options.flag(name) for name in ("disable_cuda_graph", "disable_decode_cuda_graph")]
+    found.set("cuda_graphs", decode != "disabled" and not any(eager))
+    attention_dp = options.flag("enable_dp_attention") or options.take("attn_dp_size") is not None
     for name in ("trust_remote_code", "disable_radix_cache", "enable_metrics", "enable_torch_compile"):
         options.flag(name)
     pairs.read(options, PAIRS, found)
@@ -130,7 +132,7 @@ def _read_format(options: Options, found: Found) -> None:
 FRAMEWORK = Framework(
     id="sglang",
     name="SGLang",
-    version="SGLang 0.5 and later",
+    version="SGLang 0.5 to 0.5.23",
     source="https://docs.sglang.io/advanced_features/server_arguments.html",
     tasks=("serve",),
     write=write,

@@ -1,7 +1,7 @@
 """vLLM: `vllm serve`.
 
-Option names: vLLM's engine arguments (vllm/engine/arg_utils.py, https://docs.vllm.ai/en/stable/cli/serve), 0.11 and
-later.
+Option names: vLLM's engine arguments (vllm/engine/arg_utils.py, https://docs.vllm.ai/en/stable/cli/serve), 0.11 to
+0.33.
 """
 
 from collections.abc import Mapping
@@ -24,6 +24,8 @@ QUANTISATIONS: Mapping[str, str] = {
     "mxfp4": "mxfp4",
     "nvfp4": "modelopt_fp4",
 }
+OLDER = frozenset({"bitsandbytes"})
+"""What vLLM 0.33 no longer takes."""
 READ_QUANTISATIONS: Mapping[str, str] = {
     "awq": "awq-int4",
     "gptq": "gptq-int4",
@@ -61,9 +63,11 @@ def write(plan: Plan) -> tuple[tuple[File, ...], str]:
     form = values["weight_format"]
     lines.append(Line("dtype", DTYPES.get(form, "auto"), "dtype of the products"))
     if form in QUANTISATIONS:
-        lines.append(
-            Line("quantization", QUANTISATIONS[form], "needs a checkpoint in this format, except for fp8 and nf4")
+        kind = QUANTISATIONS[form]
+        comment = (
+            "needs a release before 0.33" if kind in OLDER else "needs a checkpoint in this format, except for fp8"
         )
+        lines.append(Line("quantization", kind, comment))
     if not values["cuda_graphs"]:
         lines.append(Line("enforce-eager", True, "no CUDA graphs"))
     if plan.uses("images_per_sample") and values["images_per_sample"]:
@@ -147,7 +151,7 @@ _FLAGS = (
 FRAMEWORK = Framework(
     id="vllm",
     name="vLLM",
-    version="vLLM 0.11 and later",
+    version="vLLM 0.11 to 0.33",
     source="https://docs.vllm.ai/en/stable/cli/serve",
     tasks=("serve",),
     write=write,

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from planner.advice.advise import Suggestion, advise
-from planner.hardware import catalogue as hardware
 from planner.oom.report import Report
 from planner.plan.plan import Plan
 from planner.result import Estimate, Notice, Severity, Term, total
@@ -113,7 +112,7 @@ def _against_plan(report: Report, plan: Plan, result: Estimate) -> list[Notice]:
     out = []
     planned = float(result.memory.capacity)
     if report.capacity and abs(report.capacity - planned) > 0.1 * planned:
-        name = hardware.gpu(plan.values["gpu"]).name
+        name = plan.card.name
         out.append(_notice("another-gpu", gpu=name, capacity=report.capacity, planned=planned))
     expected, seen = float(result.memory.allocated), report.allocated
     wanted = (seen or 0) + (report.asked or 0)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from planner.hardware import catalogue as hardware
 from planner.hardware.capability import computes
 from planner.hardware.types import Gpu
 from planner.memory.formats import FORMATS
@@ -126,7 +125,7 @@ def _precision_exists(plan: Plan) -> list[Problem]:
     """A precision that the GPU has no arithmetic for is refused, not emulated."""
     if plan.values["task"] == "serve":
         return []
-    gpu, precision = hardware.gpu(plan.values["gpu"]), plan.values["precision"]
+    gpu, precision = plan.card, plan.values["precision"]
     if trains_in(gpu, precision):
         return []
     dtype = compute_dtype(TrainingPrecision(precision))

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 Values = Mapping[str, Any]
-"""A complete set of a plan's values by field id, "spec" (the ModelSpec) included."""
+"""A complete set of a plan's values by field id, "spec" (the ModelSpec) and "card" (the Gpu) included."""
 
 
 class Kind(StrEnum):
@@ -18,7 +18,7 @@ class Kind(StrEnum):
     FLAG = "flag"
     MODEL = "model"  # a catalogue id, transformer-<N>b, or custom (then model_config holds the configuration)
     CONFIG = "config"  # a configuration, as an object
-    GPU = "gpu"  # an id of planner.hardware.catalogue
+    GPU = "gpu"  # an id of planner.hardware.catalogue, or custom (then gpu_config holds its figures)
     CPU = "cpu"
 
 

@@ -16,6 +16,8 @@ from typing import Any
 
 from planner.hardware import catalogue as hardware
 from planner.hardware import cpus, links
+from planner.hardware.custom import custom_gpu
+from planner.hardware.types import Gpu
 from planner.memory.formats import FORMATS
 from planner.models import catalogue as models
 from planner.models.build import build
@@ -29,6 +31,9 @@ from planner.result import InputError, Problem
 SCHEMA = 1
 """Version of the JSON form. Raise it, and migrate in `from_json`, when a field changes meaning."""
 
+CUSTOM = "custom"
+"""The id of a model or GPU that the plan itself describes, in model_config or gpu_config."""
+
 LONGEST_NAME = 200
 """Characters of a name; no model or GPU has a longer one."""
 
@@ -41,7 +46,7 @@ _SCALE = {"m": 1e6, "b": 1e9, "t": 1e12}
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`chosen` holds what the user set; `values` all that applies, defaults included, and the model as "spec"."""
+    """`chosen` holds what the user set; `values` all that applies, with the model as "spec" and the GPU as "card"."""
 
     chosen: Mapping[str, Any]
     values: Mapping[str, Any]
@@ -49,6 +54,10 @@ class Plan:
     @property
     def spec(self) -> ModelSpec:
         return self.values["spec"]
+
+    @property
+    def card(self) -> Gpu:
+        return self.values["card"]
 
     def uses(self, field_id: str) -> bool:
         """Whether the field applies to this plan."""
@@ -69,7 +78,8 @@ def parse_value(field: Field, raw: Any) -> Any:
     if field.kind is Kind.FLAG:
         return _parse_flag(field, raw)
     if field.kind is Kind.CONFIG:
-        return _parse_config(field, raw)
+        config = _parse_config(field, raw)
+        return custom_gpu(config).as_mapping() if field.id == "gpu_config" else config
     if not isinstance(raw, str):
         raise InputError([Problem("not-a-text", field.id, str(raw)[:200])])
     if not 0 < len(raw) <= LONGEST_NAME:
@@ -79,10 +89,10 @@ def parse_value(field: Field, raw: Any) -> Any:
     if choices and raw not in choices:
         raise InputError([Problem("not-a-choice", field.id, raw, {"choices": list(choices)})])
     if field.kind is Kind.GPU:
-        return hardware.gpu(raw).id
+        return raw if raw == CUSTOM else hardware.gpu(raw).id
     if field.kind is Kind.CPU:
         return cpus.cpu(raw).id
-    if field.kind is Kind.MODEL and raw != "custom" and not _GENERATED.match(raw):
+    if field.kind is Kind.MODEL and raw != CUSTOM and not _GENERATED.match(raw):
         return models.find(raw).id
     return raw
 
@@ -168,6 +178,9 @@ def parse(raw: Mapping[str, Any]) -> tuple[Plan, tuple[Problem, ...]]:
             chosen[key] = parse_value(field, value)
         except InputError as error:
             problems.extend(error.problems)
+    if chosen.get("gpu") == CUSTOM and "gpu_config" not in chosen:
+        problems.append(Problem("missing-gpu-config", "gpu_config"))
+        del chosen["gpu"]
     try:
         return resolve(chosen), tuple(problems)
     except InputError as error:
@@ -177,23 +190,25 @@ def parse(raw: Mapping[str, Any]) -> tuple[Plan, tuple[Problem, ...]]:
 
 
 def resolve(chosen: Mapping[str, Any]) -> Plan:
-    """A plan with its defaults filled in, in the table's order. Raises `InputError` where the model cannot be built."""
+    """A plan with its defaults filled in, in the table's order. Raises `InputError` for a model or GPU that is none."""
     values: dict[str, Any] = {}
     for field in FIELDS:
         if field.id in chosen:
             values[field.id] = chosen[field.id]
-        elif field.id == "model" and "model_config" in chosen:
-            values["model"] = "custom"
+        elif field.id in ("model", "gpu") and f"{field.id}_config" in chosen:
+            values[field.id] = CUSTOM
         else:
             values[field.id] = field.default_for(values)
         if field.id == "model_config":
             values["spec"] = model_of(values["model"], values["model_config"])
+        elif field.id == "gpu_config":
+            values["card"] = card_of(values["gpu"], values["gpu_config"])
     return Plan(dict(chosen), values)
 
 
 def model_of(model: str, config: Mapping[str, Any] | None) -> ModelSpec:
     """The `ModelSpec` of a plan's model: catalogue, generated from a parameter count, or the user's own."""
-    if model == "custom":
+    if model == CUSTOM:
         if config is None:
             raise InputError([Problem("missing-config", "model_config")])
         return build(config, id="custom", name=str(config.get("_name_or_path") or config.get("model_type") or "custom"))
@@ -202,6 +217,15 @@ def model_of(model: str, config: Mapping[str, Any] | None) -> ModelSpec:
         parameters = float(generated[1]) * _SCALE[generated[2]]
         return build(transformer(parameters), id=model, name=model)
     return models.model(model)
+
+
+def card_of(gpu: str, config: Mapping[str, Any] | None) -> Gpu:
+    """The `Gpu` of a plan: the catalogue's, or the user's own."""
+    if gpu != CUSTOM:
+        return hardware.gpu(gpu)
+    if config is None:
+        raise InputError([Problem("missing-gpu-config", "gpu_config")])
+    return custom_gpu(config).gpu()
 
 
 def to_query(plan: Plan) -> dict[str, str]:

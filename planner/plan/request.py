@@ -3,11 +3,10 @@
 from typing import Any
 
 from planner import workload as w
-from planner.hardware import catalogue as hardware
 from planner.hardware import cpus, links, prices
 from planner.hardware.types import Cluster
 from planner.parallel import Layout, Offload, Schedule, Sharding
-from planner.plan.plan import Plan
+from planner.plan.plan import CUSTOM, Plan
 from planner.units import GIGA, KIB, MEGA
 
 
@@ -23,9 +22,11 @@ def _value(plan: Plan, field_id: str, neutral: Any) -> Any:
 def cluster_of(plan: Plan) -> Cluster:
     """The machines of a plan, with a price: the user's own, else the cheapest dated on-demand offer."""
     values = plan.values
-    gpu = hardware.gpu(values["gpu"])
+    gpu = plan.card
     offer = prices.cheapest(gpu.id)
     price, source, date = values["price"], "user", None
+    if price is None and values["gpu"] == CUSTOM:
+        price = values["gpu_config"].get("price")
     if price is None and offer is not None:
         price, source, date = offer.price_per_gpu_hour, f"{offer.provider}: {offer.source}", offer.as_of
     network = _value(plan, "network", "auto")

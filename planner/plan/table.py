@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 from planner import workload as w
-from planner.hardware import catalogue
 from planner.hardware.capability import computes
 from planner.memory.formats import FORMATS
 from planner.parallel import Offload, Schedule, Sharding
@@ -56,7 +55,7 @@ def _several_gpus(values: Values) -> bool:
 
 def _default_precision(values: Values) -> str:
     """bf16 where the GPU computes in it, else fp16, which needs fp32 weights to train all of them."""
-    bf16 = computes(catalogue.gpu(values["gpu"]), "bf16")
+    bf16 = computes(values["card"], "bf16")
     if values["task"] == "finetune" and values["method"] in ("lora", "dora", "qlora", "adapter"):
         return "bf16-amp" if bf16 else "fp16-amp"
     if values["task"] == "finetune" and bf16:
@@ -184,6 +183,7 @@ _BASIC = (
     Field(id="model_config", kind=Kind.CONFIG, section=BASIC, default=None, applies=lambda v: v["model"] == "custom"),
     _choice("method", BASIC, ("finetune",), lambda v: "full" if _is_image(v) else "lora", _enum(w.MethodKind)),
     Field(id="gpu", kind=Kind.GPU, section=BASIC, default="rtx-4090"),
+    Field(id="gpu_config", kind=Kind.CONFIG, section=BASIC, default=None, applies=lambda v: v["gpu"] == "custom"),
     _whole("gpus", BASIC, ALL, 1, 1, 65536),
     _choice("precision", BASIC, TRAINING, _default_precision, _enum(w.TrainingPrecision)),
     _choice("engine", ENGINE, SERVING, _default_engine, _enum(w.Engine)),  # before the format, which follows it

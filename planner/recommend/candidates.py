@@ -77,7 +77,7 @@ def _candidates(plan: Plan, number: int) -> Iterator[Candidate]:
             continue
         seen.add(tuple(sets.items()))
         try:
-            changed = plan.with_changes(gpu=None, price=None, link=None, **sets)
+            changed = plan.with_changes(gpu=None, gpu_config=None, price=None, link=None, **sets)
             changed = _same_batch(plan, changed, sets)
         except InputError:
             continue

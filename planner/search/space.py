@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from planner.hardware import catalogue as hardware
 from planner.parallel import Offload, Sharding
 from planner.plan.checks import problems_of, trains_in
 from planner.plan.plan import Plan
@@ -85,7 +84,7 @@ def space_of(
             precisions=(TrainingPrecision.BF16,),
         )
     precision = TrainingPrecision(plan.values["precision"])
-    gpu = hardware.gpu(plan.values["gpu"])
+    gpu = plan.card
     return Space(
         gpus=tuple(counts),
         global_batch_size=global_batch_size or global_batch_of(plan),

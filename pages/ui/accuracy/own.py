@@ -34,7 +34,7 @@ def draw(text: Text) -> None:
     found = interval(estimate(request), request)
     choices = _choices(text, found)
     title = text.t(
-        "{model} on {gpus} GPUs of type {gpu}", model=plan.spec.name, gpus=plan.values["gpus"], gpu=plan.values["gpu"]
+        "{model} on {gpus} GPUs of type {gpu}", model=plan.spec.name, gpus=plan.values["gpus"], gpu=plan.card.name
     )
     with st.form("own", border=True):
         st.html(f"<p>{escape(title)}</p>")

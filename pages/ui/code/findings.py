@@ -26,7 +26,7 @@ def draw(text: Text, report: Report) -> None:
     plan = state.kept()
     gains = {one.id: found for one in report.findings if one.sets and (found := _gain(one, dict(plan.chosen)))}
     if gains:
-        gpu = plan.values["gpu"]
+        gpu = plan.card.name
         note(text.t("Gains are predicted for the current plan: {model} on {gpu}.", model=plan.spec.name, gpu=gpu))
     for one in report.findings:
         st.html(_finding_html(text, one, gains.get(one.id)))

@@ -8,7 +8,6 @@ import streamlit as st
 
 from pages.ui.text import Text
 from planner.estimate import estimate
-from planner.hardware import catalogue as hardware
 from planner.plan.checks import problems_of
 from planner.plan.plan import Plan, parse, to_query
 from planner.plan.request import request_of
@@ -49,7 +48,7 @@ def entry(query: str, name: str = "") -> Entry:
 
 def of(plan: Plan, name: str, problems: tuple[Problem, ...] = ()) -> Entry:
     """A plan under a name, else its model and GPUs; what makes it impossible is among its problems."""
-    gpus = f"{plan.values['gpus']} × {hardware.gpu(plan.values['gpu']).name}"
+    gpus = f"{plan.values['gpus']} × {plan.card.name}"
     return Entry(name or f"{plan.spec.name} · {gpus}", plan, (*problems, *problems_of(plan)))
 
 

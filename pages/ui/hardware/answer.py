@@ -1,22 +1,24 @@
 """What is recommended: the headline, the ranked options with their buttons, and what would help where there is none."""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
 from pages.ui import labels, leave, tables
 from pages.ui.hardware import names
-from pages.ui.hardware.state import change
+from pages.ui.hardware.state import change, raw
 from pages.ui.headline import Verdict, headline_html, section_html
 from pages.ui.tables import Column, data_frame
 from pages.ui.text import Text
-from planner.hardware.custom import PREFIX
+from planner.hardware.custom import CustomGpu
 from planner.hardware.prices import Age, age
-from planner.plan.plan import Plan
+from planner.plan.plan import CUSTOM, Plan
 from planner.plan.request import request_of
 from planner.recommend.options import Option
 from planner.recommend.recommend import Recommendation, Relaxation
+from planner.recommend.wishes import parse_wishes
 from planner.units import HOUR, KILO, KILOWATT_HOUR
 from planner.workload import Training
 
@@ -113,9 +115,16 @@ def _thinned(front: Sequence[Option]) -> Sequence[Option]:
 
 def draw_rows(text: Text, plan: Plan, shown: Sequence[Option], today: datetime.date, *, key: str) -> None:
     """Options as rows with a button that opens the Plan page on them."""
+    own = {card.id: card for card in parse_wishes(raw())[0].custom}
     by_id = {one.id: one for one in shown}
     rows = [_row(text, plan, one, today) for one in shown]
-    tables.change_rows(text, rows, lambda id: leave.choose({"gpu": by_id[id].gpu.id, **by_id[id].sets}), key=key)
+    tables.change_rows(text, rows, lambda id: leave.choose({**_card(by_id[id], own), **by_id[id].sets}), key=key)
+
+
+def _card(one: Option, own: Mapping[str, CustomGpu]) -> dict[str, Any]:
+    """A card for a plan: its id, or the user's own in full, so that a link works for whoever opens it."""
+    card = own.get(one.gpu.id)
+    return {"gpu": one.gpu.id} if card is None else {"gpu": CUSTOM, "gpu_config": card.as_mapping()}
 
 
 def _row(text: Text, plan: Plan, one: Option, today: datetime.date) -> tables.Change:
@@ -125,9 +134,7 @@ def _row(text: Text, plan: Plan, one: Option, today: datetime.date) -> tables.Ch
         verdict, words = Verdict.FITS, text.t("fits, {size} to spare", size=text.bytes(one.spare_bytes))
     else:
         verdict, words = Verdict.DOES_NOT_FIT, text.t("still {size} short", size=text.bytes(-one.spare_bytes))
-    listed = not one.gpu.id.startswith(PREFIX)
-    own = "" if listed else text.t("not in the catalogue, so the Plan page cannot show it")
-    asides = (paid(text, one, today), _footprint(text, one), _batch(text, plan, one), own)
+    asides = (paid(text, one, today), _footprint(text, one), _batch(text, plan, one))
     return tables.Change(
         id=one.id,
         sentence=text.isolate(names.option(one)),
@@ -136,7 +143,6 @@ def _row(text: Text, plan: Plan, one: Option, today: datetime.date) -> tables.Ch
         verdict_words=words,
         speed=text.seconds(one.seconds) if one.seconds else text.t("unknown speed"),
         note=text.join([part for part in asides if part]),
-        applies=listed,
     )
 
 

@@ -58,6 +58,14 @@ def set_owned(wishes: Wishes, gpu_id: str, count: int, price: float) -> None:
     change({"owned": ",".join(entries)})
 
 
+def with_card(wishes: Wishes, card: CustomGpu) -> Wishes:
+    """The wishes with this card among the user's own."""
+    if card not in wishes.custom:
+        set_custom((*(one for one in wishes.custom if one.id != card.id), card))
+        wishes, _ = parse_wishes(raw())
+    return wishes
+
+
 def set_custom(cards: tuple[CustomGpu, ...]) -> None:
     """Have these cards beside the catalogue's."""
     text = json.dumps({"gpus": [card.as_mapping() for card in cards]}, separators=(",", ":")) if cards else None

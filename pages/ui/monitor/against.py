@@ -45,7 +45,7 @@ def _draw(text: Text, trace: Trace, processes: Sequence[Process]) -> None:
         return
     request = request_of(plan)
     result = estimate(request)
-    gpus, gpu = plan.values["gpus"], plan.values["gpu"]
+    gpus, gpu = plan.values["gpus"], plan.card.name
     title = text.t("{model} on {gpus} GPUs of type {gpu}", model=plan.spec.name, gpus=gpus, gpu=gpu)
     note(title)
     chosen = _process(text, processes)

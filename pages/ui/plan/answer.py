@@ -14,7 +14,6 @@ from pages.ui.saved import save
 from pages.ui.tables import Tile, tiles_html
 from pages.ui.text import Text
 from planner.calibration.intervals import Interval, Intervals, interval
-from planner.hardware import catalogue as hardware
 from planner.memory.serving import kv_capacity_tokens
 from planner.plan.plan import Plan
 from planner.result import Estimate, Problem, Severity
@@ -53,7 +52,7 @@ def _report(text: Text, plan: Plan, request: Request, result: Estimate) -> Repor
 def crumb(text: Text, plan: Plan) -> str:
     """What is planned, in a sentence: "Fine-tune Llama-3.1-8B on 8 × H100"."""
     values = plan.values
-    name, gpu = plan.spec.name, hardware.gpu(values["gpu"]).name
+    name, gpu = plan.spec.name, plan.card.name
     task = labels.choice(text, "task", values["task"])
     if values["gpus"] == 1:
         return text.t("{task} {model} on one {gpu}", task=task, model=name, gpu=gpu)

@@ -39,7 +39,7 @@ def shown(text: Text, plan: Plan, field: Field) -> Any:
     if field.kind is Kind.MODEL:
         return plan.spec.name
     if field.kind is Kind.GPU:
-        return labels.gpus(text).get(value, value)
+        return text.isolate(plan.card.name)
     if field.kind is Kind.FLAG:
         return text.t("yes") if value else text.t("no")
     if field.kind is Kind.CHOICE:

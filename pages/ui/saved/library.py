@@ -8,7 +8,6 @@ import streamlit as st
 from pages.ui import desk
 from pages.ui.saved import current, item
 from pages.ui.text import Text
-from planner.hardware import catalogue as hardware
 
 if TYPE_CHECKING:
     from planner.store.desk import Desk
@@ -59,7 +58,7 @@ def _more(pages: int) -> None:
 def _line_html(text: Text, one: "Item") -> str:
     plan = current.plan_of(one.content)
     tags = "".join(f'<span class="gp-tag">{escape(tag)}</span>' for tag in one.tags)
-    gpus = f"{plan.values['gpus']} × {hardware.gpu(plan.values['gpu']).name}"
+    gpus = f"{plan.values['gpus']} × {plan.card.name}"
     parts = [text.isolate(plan.spec.name), text.isolate(gpus), text.date(one.updated.date().isoformat())]
     if desk.sign_in_configured():
         parts.append(text.isolate(one.author))

@@ -99,6 +99,9 @@ PROBLEMS: dict[str, Sentence] = {
     "too-large": lambda text, q: text.t(
         "{field}: more than {limit} characters. Give only the config.json.", field=q["field"], limit=q["limit"]
     ),
+    "missing-gpu-config": lambda text, q: text.t(
+        "Describe the GPU on the Hardware page, or choose one of the catalogue."
+    ),
     "missing-config": lambda text, q: text.t("Paste the model's config.json, or choose a model of the catalogue."),
     "missing-key": lambda text, q: text.t(
         "The configuration lacks {field}. It is needed to know the model's size.", field=q["field"]

@@ -3,40 +3,32 @@
     python tests/planner/launch/collect_option_names.py FOLDER_OF_CHECKOUTS
 
 with git checkouts (bare ones, too) of Megatron-LM, torchtitan, axolotl, LLaMA-Factory and DeepSpeed in the folder,
-under the names below, in an environment that has transformers, peft and accelerate. Engines that only install with
-CUDA are listed by hand from their documentation, below.
+under the names below, and the wheels of vLLM, SGLang, Unsloth and TRL (pip download --no-deps, read and never
+installed), in an environment that has transformers, peft and accelerate. Of the rest the options that are written are
+listed below, from the sources that are named.
 """
 
+import ast
 import dataclasses
 import json
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 OUT = Path(__file__).with_name("option_names.json")
 FIELD = re.compile(r"^    ([a-z_0-9]+)\s*:", re.MULTILINE)
 
 DOCUMENTED = {
-    "vllm": (
-        "docs.vllm.ai, vllm serve and engine arguments",
-        "max-model-len tensor-parallel-size pipeline-parallel-size data-parallel-size enable-expert-parallel "
-        "max-num-seqs max-num-batched-tokens gpu-memory-utilization kv-cache-dtype dtype quantization enforce-eager "
-        "limit-mm-per-prompt",
-    ),
-    "sglang": (
-        "docs.sglang.io, server arguments; python/sglang/srt/server_args.py",
-        "model-path context-length tp-size pp-size dp-size ep-size max-running-requests chunked-prefill-size "
-        "mem-fraction-static kv-cache-dtype dtype quantization disable-cuda-graph nnodes node-rank dist-init-addr",
-    ),
     "tensorrt-llm": (
-        "tensorrt_llm/commands/serve.py and llmapi/llm_args.py",
+        "tensorrt_llm/commands/serve.py at 00209af and llmapi/llm_args.py",
         "tensor_parallel_size pipeline_parallel_size moe_expert_parallel_size max_batch_size max_num_tokens "
         "max_seq_len "
         "free_gpu_memory_fraction config kv_cache_config.dtype dtype enable_chunked_prefill cuda_graph_config",
     ),
     "llama.cpp": (
-        "tools/server/README.md, August 2026",
+        "tools/server/README.md at 00dc805",
         "model ctx-size parallel batch-size ubatch-size n-gpu-layers flash-attn cache-type-k cache-type-v "
         "device split-mode",
     ),
@@ -86,6 +78,60 @@ def torchtitan(folder: Path) -> tuple[str, set[str]]:
     return "v0.2.2", names | {f"quantize.linear.float8.{name}" for name in classes["Float8Linear"]}
 
 
+def wheel(folder: Path, name: str) -> tuple[str, zipfile.ZipFile]:
+    """The version of a downloaded wheel, and its files."""
+    path = next(folder.glob(f"{name}-*.whl"))
+    return path.name.split("-")[1], zipfile.ZipFile(path)
+
+
+def literal(source: str, name: str) -> set[str]:
+    """The strings of the list or Literal that a module assigns to a name."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+            return {one.value for one in ast.walk(node.value) if isinstance(one, ast.Constant)}
+    raise LookupError(name)
+
+
+def engines(folder: Path) -> dict[str, tuple[str, set[str]]]:
+    """The options of vLLM and SGLang, and what their option `quantization` may be, by entry."""
+    version, files = wheel(folder, "vllm")
+    found = {
+        "vllm": (
+            f"vLLM {version}, vllm/engine/arg_utils.py",
+            set(re.findall(r'"--([a-z0-9-]+)"', files.read("vllm/engine/arg_utils.py").decode())),
+        )
+    }
+    path = "vllm/model_executor/layers/quantization/__init__.py"
+    found["vllm-quantization"] = f"vLLM {version}, {path}", literal(files.read(path).decode(), "QuantizationMethods")
+    version, files = wheel(folder, "sglang")
+    root = "sglang/srt/arg_groups"
+    paths = [name for name in files.namelist() if name.startswith(f"{root}/fields/") and name.endswith(".py")]
+    source = "\n".join(files.read(path).decode() for path in paths)
+    hidden = set(re.findall(r"^    (\w+): A\[\w+, Arg\(no_cli=True\)\]", source, re.M))
+    names = {name.replace("_", "-") for name in set(FIELD.findall(source)) - hidden}
+    names |= set(re.findall(r'"--([a-z0-9-]+)"', files.read("sglang/srt/server_args.py").decode()))
+    found["sglang"] = f"SGLang {version}, sglang/srt/server_args.py and arg_groups/fields", names
+    choices = literal(files.read(f"{root}/choices.py").decode(), "QUANTIZATION_CHOICES")
+    found["sglang-quantization"] = f"SGLang {version}, {root}/choices.py", choices
+    return found
+
+
+def unsloth(folder: Path) -> dict[str, tuple[str, set[str]]]:
+    """The arguments of Unsloth's two calls, and those that TRL's SFTConfig adds to TrainingArguments."""
+    version, files = wheel(folder, "unsloth")
+    found = {}
+    for call, path in (("from_pretrained", "unsloth/models/loader.py"), ("get_peft_model", "unsloth/models/llama.py")):
+        names: set[str] = set()
+        for node in ast.walk(ast.parse(files.read(path))):
+            if isinstance(node, ast.FunctionDef) and node.name == call:
+                names |= {one.arg for one in (*node.args.args, *node.args.kwonlyargs)}
+        found[f"unsloth-{call}"] = f"Unsloth {version}, {path}", names
+    version, files = wheel(folder, "trl")
+    path = "trl/trainer/sft_config.py"
+    found["trl"] = f"TRL {version}, {path}", set(FIELD.findall(files.read(path).decode()))
+    return found
+
+
 def collect(folder: Path) -> dict[str, object]:
     """Everything."""
     from accelerate.commands.config.config_args import ClusterConfig
@@ -133,6 +179,8 @@ def collect(folder: Path) -> dict[str, object]:
     names = cluster | {f"fsdp_config.{name}" for name in flags} | {f"parallelism_config.{name}" for name in flags}
     names |= {f"fp8_config.{name.removeprefix('fp8_')}" for name in flags} | {"fp8_config.fp8_format"}
     add("accelerate", "accelerate 1.15, ClusterConfig and accelerate launch", names)
+    for name, (source, names) in {**engines(folder), **unsloth(folder)}.items():
+        add(name, source, names)
     for name, (source, words) in DOCUMENTED.items():
         add(name, source, set(words.split()))
     return out

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.launch import trainer_names
+from planner.launch import sglang, trainer_names, vllm
 from planner.launch.frameworks import export
 from planner.launch.options import flatten
 from planner.launch.texts import options_of
@@ -91,8 +91,18 @@ def test_arguments_of_scripts_exist():
         assert names
         assert names - KNOWN["transformers"] == set()
     assert keywords("hugging-face", "LoraConfig") - KNOWN["peft"] == set()
-    trl_own = {"dataset_text_field", "max_length"}
-    assert keywords("unsloth", "SFTConfig") - trl_own - KNOWN["transformers"] == set()
+    assert keywords("unsloth", "SFTConfig") - KNOWN["trl"] - KNOWN["transformers"] == set()
+    for call in ("from_pretrained", "get_peft_model"):
+        names = keywords("unsloth", call)
+        assert names
+        assert names - KNOWN[f"unsloth-{call}"] == set()
+
+
+@pytest.mark.parametrize("engine", [vllm, sglang])
+def test_quantisations_exist(engine):
+    older = getattr(engine, "OLDER", set())
+    assert set(engine.QUANTISATIONS.values()) - older <= KNOWN[f"{engine.FRAMEWORK.id}-quantization"]
+    assert not older & KNOWN[f"{engine.FRAMEWORK.id}-quantization"]
 
 
 def test_optimizers_exist():

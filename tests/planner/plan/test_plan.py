@@ -198,3 +198,24 @@ def test_a_downloaded_estimate_holds_its_plan():
     plan, problems = from_json({"plan": {"schema": 1, "gpus": 4}, "fits": True, "memory": {}})
     assert problems == ()
     assert plan.chosen == {"gpus": 4}
+
+
+CARD = {"name": "Next <b>card</b>", "memory_gib": 64.0, "bandwidth_gbs": 2000.0, "bf16": 400.0, "price": 1.5}
+
+
+def test_a_gpu_of_ones_own_travels_in_the_link_with_its_price():
+    plan = resolve({"gpu": "custom", "gpu_config": CARD})
+    again, problems = parse(to_query(plan))
+    assert not problems
+    assert again.values == plan.values
+    assert again.card.memory_bytes == 64 * 2**30
+    assert request_of(again).cluster.price_per_gpu_hour == 1.5
+    assert resolve({"gpu_config": CARD}).values["gpu"] == "custom"
+    assert resolve({"gpu": "l40s", "gpu_config": CARD}).card.id == "l40s"
+
+
+@pytest.mark.parametrize("raw", [{}, {"gpu_config": {**CARD, "memory_gib": -1}}])
+def test_a_gpu_without_figures_is_told_and_the_rest_stays(raw):
+    plan, problems = parse({"gpu": "custom", **raw, "gpus": "2"})
+    assert (plan.values["gpus"], plan.values["gpu"]) == (2, "rtx-4090")
+    assert "missing-gpu-config" in {problem.code for problem in problems}
