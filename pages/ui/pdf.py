@@ -37,6 +37,9 @@ _POWER = re.compile("([\\d.]+\u00a0×\u00a0)?10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 
 
+ElementTree.register_namespace("", _SVG.strip("{}"))  # fpdf2 knows a drawing by its first tag, "<svg"
+
+
 class Document:
     """A4 pages, filled from top to bottom; `finish` gives the file."""
 
@@ -71,7 +74,7 @@ class Document:
     def heading(self, words: str, level: int = 2) -> None:
         """A heading; `level` 1 is the title of the document, 3 the name of a table or a drawing."""
         size = _SIZES[level]
-        self._keep(size * 0.55 + 16)
+        self._keep(size * 0.55 + (16 if level < 3 else 6))
         self._paper.ln(2.5 if level < 3 else 1)
         self._write(words, size * 0.55, size, style="B")
 
@@ -114,13 +117,15 @@ class Document:
         paper.image(io.BytesIO(drawn), paper.l_margin, paper.get_y(), width * scale, height * scale)
         paper.set_y(paper.get_y() + height * scale + 1.5)
 
-    def drawing(self, svg: str, *, width: float = 1.0) -> None:
+    def drawing(self, svg: str, *, title: str = "", width: float = 1.0) -> None:
         """A drawing of our own as wide as a share of the line: its shapes as they are, its words set in our type."""
         root = ElementTree.fromstring(svg)
         left, top, across, down = (float(value) for value in root.attrib["viewBox"].split())
         paper = self._paper
         scale = width * paper.epw / across
-        self._keep(down * scale)
+        self._keep(down * scale + (10 if title else 0))
+        if title:
+            self.heading(title, 3)
         start = paper.l_margin + (paper.epw * (1 - width) if self.text.rtl else 0)
         head = paper.get_y()
         words = list(root.iter(f"{_SVG}text"))
@@ -254,10 +259,11 @@ def _power(found: re.Match[str]) -> str:
 @lru_cache(maxsize=256)
 def _formula(latex: str) -> tuple[bytes, tuple[float, float]]:
     """A formula as SVG of bare outlines, and its width and height in millimetres at the usual size."""
-    ziafont.config.svg2 = False  # outlines in place, rather than symbols, which fpdf2 does not know
-    drawn = ziamath.Latex(latex, size=24)
+    ziafont.config.svg2 = False  # type: ignore[attr-defined]  # outlines in place, rather than symbols, which fpdf2 does not know
+    fixed = re.sub(r"\\left(?=\W)|\\right(?=\W)", "", latex)  # ziamath stretches an outer pair over the whole page
+    drawn = ziamath.Latex(fixed, size=24)  # type: ignore[attr-defined]
     root = drawn.svgxml()
-    width, height = float(root.get("width")), float(root.get("height"))
+    width, height = float(root.attrib["width"]), float(root.attrib["height"])
     scale = _FORMULA / 24 * _POINT
     return ElementTree.tostring(root), (width * scale, height * scale)
 

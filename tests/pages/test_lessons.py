@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from pages.ui import pdf as paper
 from pages.ui.learn import glossary, handout, pdf, state
 from pages.ui.learn.lesson import Chart
 from pages.ui.learn.lessons import LESSONS
@@ -135,3 +136,12 @@ def test_the_glossary_has_the_same_terms_in_both_languages():
         assert re.search(r"[A-Za-z]", entry.name), f"{entry.id}: the English name is missing"
         assert re.search("[\u0600-\u06ff]", entry.meaning), entry.id
     assert all(entry.meaning.endswith(".") for entry in (*english, *arabic))
+
+
+@each_lesson
+def test_formulas_are_typeset_on_a_line_or_two(lesson):
+    for term in lesson.terms(lesson.stage(lesson.defaults())):
+        outlines, (width, height) = paper._formula(term.formula.latex)
+        assert b"<path" in outlines
+        assert width > 2
+        assert height < 20, term.formula.latex

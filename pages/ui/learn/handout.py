@@ -9,8 +9,8 @@ import streamlit as st
 from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 
-from pages.ui import export, theme, words
-from pages.ui.learn import names, sketch, state, style
+from pages.ui import export, sketch, theme, words
+from pages.ui.learn import names, state, style
 from pages.ui.learn.lesson import Drawing, Lesson, Stage
 from pages.ui.learn.prose import Part, fill, prose
 from pages.ui.plan import working

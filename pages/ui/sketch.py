@@ -44,19 +44,25 @@ class _Axis:
 
 def svg(figure: go.Figure, label: str) -> str:
     """The figure as an SVG element with a text alternative."""
-    curves = [trace for trace in figure.data if "lines" in trace.mode]
+    curves = [trace for trace in figure.data if trace.type == "bar" or "lines" in trace.mode]
     places = [str(value) for value in curves[0].x] if figure.layout.xaxis.type == "category" else None
     across = _x_axis(figure, curves, places)
     low, high = figure.layout.yaxis.range
     up = _Axis(low, high, _HEIGHT - _BOTTOM, _TOP, figure.layout.yaxis.type == "log")
-    labelled = any("text" in trace.mode for trace in curves)
-    pieces = [_frame(figure, across, up, places, labelled)]
+    bare = not figure.layout.yaxis.showticklabels  # each point carries its own figure
+    pieces = [_frame(figure, across, up, places, bare), _bars(figure, across, up)]
     for index, trace in enumerate(figure.data):
-        pieces.append(_trace(trace, across, up, places, SERIES[index % len(SERIES)].light))
-    pieces.append(_notes(figure, across, up, curves))
+        if trace.type != "bar":
+            pieces.append(_trace(trace, across, up, places, SERIES[index % len(SERIES)].light))
+    pieces.append(_notes(figure, across, up))
+    return svg_of("".join(pieces), _WIDTH, _HEIGHT, label)
+
+
+def svg_of(pieces: str, width: float, height: float, label: str) -> str:
+    """An SVG element that is read aloud as `label`; its units are pixels of a page 640 wide."""
     return (
-        f'<svg class="gp-sketch" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" direction="ltr" '
-        f'aria-label="{escape(label, quote=True)}">{"".join(pieces)}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="gp-sketch" viewBox="0 0 {width:g} {height:g}" role="img" '
+        f'direction="ltr" aria-label="{escape(label, quote=True)}">{pieces}</svg>'
     )
 
 
@@ -77,12 +83,12 @@ def _text(x: float, y: float, words: str, anchor: str = "middle", colour: str = 
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}">{escape(words)}</text>'
 
 
-def _frame(figure: go.Figure, across: _Axis, up: _Axis, places: Sequence[str] | None, labelled: bool) -> str:
+def _frame(figure: go.Figure, across: _Axis, up: _Axis, places: Sequence[str] | None, bare: bool) -> str:
     line, base = COLOURS["line"].light, _HEIGHT - _BOTTOM
     pieces = [f'<path d="M{_LEFT} {base}H{_WIDTH - _RIGHT}" stroke="{line}"/>']
     ticks = list(enumerate(places)) if places else [(tick, grouped(tick)) for tick in across.ticks]
     pieces += [_text(across.at(place), base + 15, said) for place, said in ticks]
-    for value in [] if labelled else up.ticks:
+    for value in [] if bare else up.ticks:
         y = up.at(value)
         pieces.append(f'<path d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}" stroke="{line}"/>')
         pieces.append(_text(_LEFT - 6, y + 4, grouped(value), "end"))
@@ -112,8 +118,28 @@ def _trace(trace: Any, across: _Axis, up: _Axis, places: Sequence[str] | None, c
     return drawn
 
 
-def _notes(figure: go.Figure, across: _Axis, up: _Axis, curves: Sequence[Any]) -> str:
-    """The names of curves at their ends, and of the limit at its line."""
+def _bars(figure: go.Figure, across: _Axis, up: _Axis) -> str:
+    """Bars that stand on each other, at equal distances."""
+    bars = [trace for trace in figure.data if trace.type == "bar"]
+    if not bars:
+        return ""
+    width = (1 - (figure.layout.bargap or 0.2)) * (across.at(1) - across.at(0))
+    ground = [0.0] * len(bars[0].x)
+    pieces = []
+    for trace in bars:
+        for place, value in enumerate(trace.y):
+            top, bottom = up.at(ground[place] + (value or 0)), up.at(ground[place])
+            ground[place] += value or 0
+            x, height = across.at(place) - width / 2, bottom - top
+            colour = trace.marker.color
+            pieces.append(
+                f'<rect x="{x:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{colour}"/>'
+            )
+    return "".join(pieces)
+
+
+def _notes(figure: go.Figure, across: _Axis, up: _Axis) -> str:
+    """The names of curves at their ends, totals on bars, and the limit's name at its line."""
     pieces = []
     for shape in figure.layout.shapes:
         y = up.at(shape.y0)
@@ -124,6 +150,8 @@ def _notes(figure: go.Figure, across: _Axis, up: _Axis, curves: Sequence[Any]) -
         y = up.at(10.0**note.y if up.logarithmic else note.y) - 6
         if note.xref == "paper":
             pieces.append(_text(_LEFT, y, note.text, "start", COLOURS["bad"].light))
+        elif note.bgcolor:  # a bar's total
+            pieces.append(_text(across.at(note.x), y, note.text, colour=COLOURS["text"].light))
         else:
             pieces.append(_text(_WIDTH - _RIGHT, y, note.text, "end", SERIES[names % len(SERIES)].light))
             names += 1
