@@ -13,7 +13,8 @@ from planner.telemetry.trace import Trace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One quantity: `device` memory in bytes, `seconds` a step, `power` in watts a GPU, `utilization` as a share."""
+    """One quantity: `device` memory in bytes, `seconds` a step, `tokens_per_second` or `samples_per_second` of all GPUs,
+    `power` in watts a GPU, `utilization` as a share."""
 
     id: str
     measured: Metric
@@ -52,9 +53,22 @@ def against(
     return (
         Figure(id="device", measured=memory, predicted=found.device),
         Figure(id="seconds", measured=Missing.NOT_IN_SOURCE if step is None else step, predicted=found.seconds),
+        *_throughput(found, step),
         Figure(id="power", measured=_typical(part, "power"), predicted=_point(watts)),
         Figure(id="utilization", measured=_typical(part, "utilization"), predicted=None),
     )
+
+
+def _throughput(found: Intervals, step: float | None) -> tuple[Figure, ...]:
+    """The work of a step (the plan's own rate times its step) over the measured time; of training plans only."""
+    figures = []
+    for name in ("tokens_per_second", "samples_per_second"):
+        rate: Interval | None = getattr(found, name)
+        if rate is not None and found.seconds is not None:
+            work = rate.value * found.seconds.value
+            measured = Missing.NOT_IN_SOURCE if step is None else work / step
+            figures.append(Figure(id=name, measured=measured, predicted=rate))
+    return tuple(figures)
 
 
 def _point(value: float | None) -> Interval | None:

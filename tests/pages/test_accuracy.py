@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.ui.accuracy import measurements
+
 APP = str(Path(__file__).parents[2] / "app.py")
 
 
@@ -31,9 +33,17 @@ def test_filters_narrow_what_is_shown() -> None:
     assert not app.error
 
 
-def test_a_measurement_of_ones_own_is_listed_with_its_error() -> None:
+def test_a_measurement_of_ones_own_is_kept_listed_deleted_and_brought_back(empty_store: None) -> None:
     app = run()
     app.number_input[0].set_value(20.0)
     next(button for button in app.button if button.label == "Add").click().run()
     assert not app.exception
-    assert app.session_state["own_measurements"][0]["measured"] == 20.0
+    (kept,) = measurements.every()
+    assert kept.measured == 20.0 * 2**30
+    again = run()  # another visit
+    assert any(kept.title in str(html.proto.body) for html in again.get("html"))
+    again.selectbox(key="own-which").select(kept.id).run()
+    again.button(key="own-delete").click().run()
+    assert measurements.every() == ()
+    again.button(key="own-undo").click().run()
+    assert measurements.every() == (kept,)

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui.monitor import pollers, recorder, source
+from pages.ui.accuracy import measurements
+from pages.ui.monitor import pollers, recorder, recordings, source
 from pages.ui.text import text_in
 from pages.ui.words import diagnosis, environment, telemetry
 from planner.commands.environment import ADVICE
@@ -96,7 +97,7 @@ class Made:
 
 
 def test_recording_starts_stops_and_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorder, "FOLDER", tmp_path / "recordings")
+    monkeypatch.setattr(recordings, "FOLDER", tmp_path / "recordings")
     poller = Poller(Made(), interval=60)
     running = recorder._Running(poller)
     for _ in range(5):
@@ -170,3 +171,47 @@ def test_the_environment_page_measures_and_can_be_cancelled(language: str) -> No
     assert running.finished
     assert not app.exception
     assert app.button(key="gp-benchmark-start")
+
+
+def test_a_recording_is_indexed_and_opened_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_store: None
+) -> None:
+    monkeypatch.setattr(recordings, "FOLDER", tmp_path / "recordings")
+    poller = Poller(Made(), interval=60)
+    running = recorder._Running(poller)
+    for _ in range(5):
+        poller.poll()
+    running.stop()
+    recordings.index(running.path, "made", running.recorder.readings)
+    assert recordings.indexed() == {running.path.name: "made"}
+    app = opened("pages/monitor.py")
+    app.session_state["gp-monitor-source"] = source.FILE
+    app.run()
+    app.selectbox(key="gp-monitor-indexed").select(running.path.name).run()
+    assert not app.exception
+    assert not app.error
+    running.path.unlink()
+    assert recordings.indexed() == {}
+
+
+@pytest.mark.parametrize("name", ["../secret.gprec", "/etc/passwd", "x.txt", "", "..gprec/../a.gprec"])
+def test_an_indexed_name_leads_nowhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(recordings, "FOLDER", tmp_path / "recordings")
+    (tmp_path / "recordings").mkdir()
+    (tmp_path / "secret.gprec").write_bytes(b"x")
+    (tmp_path / "recordings" / "x.txt").write_bytes(b"x")
+    assert recordings.file_of(name) is None
+
+
+def test_plan_against_measurement_is_kept_in_the_store(empty_store: None) -> None:
+    app = opened("pages/monitor.py")
+    app.session_state["gp-monitor-source"] = source.DEMO
+    app.session_state["gp-against"] = True
+    app.run()
+    app.number_input(key="gp-against-step").set_value(2.0).run()
+    app.button(key="gp-against-keep").click().run()
+    assert not app.exception
+    kept = {one.quantity: one for one in measurements.every()}
+    assert kept["seconds"].measured == 2.0
+    assert kept["power"].by == "monitor"
+    assert kept["tokens_per_second"].measured > 0

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.ui import state, words
-from pages.ui.accuracy import own
+from pages.ui import desk, state, words
+from pages.ui.accuracy import measurements
 from pages.ui.monitor.note import note
 from pages.ui.tables import Column, table_html
 from pages.ui.text import Text
@@ -17,12 +17,12 @@ from planner.estimate import estimate
 from planner.oom.compare import compare
 from planner.oom.read import read
 from planner.plan.checks import problems_of
+from planner.plan.plan import Plan
 from planner.plan.request import request_of
 from planner.result import InputError
 from planner.telemetry.actual import Figure, against
 from planner.telemetry.sample import Process
 from planner.telemetry.trace import Trace
-from planner.units import GIB
 
 _KINDS = {"device": "memory_used", "power": "power", "utilization": "utilization"}
 _DIFFERENT_GPU = 0.1  # memory further apart than this is another GPU
@@ -45,9 +45,8 @@ def _draw(text: Text, trace: Trace, processes: Sequence[Process]) -> None:
         return
     request = request_of(plan)
     result = estimate(request)
-    gpus, gpu = plan.values["gpus"], plan.card.name
-    title = text.t("{model} on {gpus} GPUs of type {gpu}", model=plan.spec.name, gpus=gpus, gpu=gpu)
-    note(title)
+    gpus = plan.values["gpus"]
+    note(measurements.title_of(text, plan))
     chosen = _process(text, processes)
     step = st.number_input(
         text.t("Time of a step (s)"), min_value=0.0, value=None, format="%.3f", key="gp-against-step"
@@ -67,9 +66,9 @@ def _draw(text: Text, trace: Trace, processes: Sequence[Process]) -> None:
         icon=":material/bookmark_add:",
         key="gp-against-keep",
         on_click=_keep,
-        args=(text, title, figures),
-        disabled=not any(one.ratio for one in figures if one.id in ("device", "seconds")),
-        help=text.t("They are then listed on the Accuracy page, and stay in this visit."),
+        args=(text, plan, figures),
+        disabled=not any(one.ratio for one in figures),
+        help=text.t("They are then listed on the Accuracy page, with what was predicted."),
     )
     _parts(text, plan, result)
 
@@ -107,13 +106,21 @@ def _names(text: Text) -> dict[str, str]:
     return {
         "device": text.t("Memory of the fullest GPU"),
         "seconds": text.t("Time of a step"),
+        "tokens_per_second": text.t("Tokens per second, all GPUs"),
+        "samples_per_second": text.t("Samples per second, all GPUs"),
         "power": text.t("Power of a GPU"),
         "utilization": text.t("Time with a kernel running"),
     }
 
 
 def _shown(text: Text, id: str, value: float) -> str:
-    return text.seconds(value) if id == "seconds" else metric(text, _KINDS[id], value)
+    if id == "seconds":
+        return text.seconds(value)
+    if id == "tokens_per_second":
+        return text.tokens_per_second(value)
+    if id == "samples_per_second":
+        return text.samples_per_second(value)
+    return metric(text, _KINDS[id], value)
 
 
 def _table(text: Text, figures: Sequence[Figure]) -> str:
@@ -139,27 +146,15 @@ def _table(text: Text, figures: Sequence[Figure]) -> str:
     return table_html(text, columns, rows, caption=text.t("The plan against what was measured"))
 
 
-def _keep(text: Text, title: str, figures: Sequence[Figure]) -> None:
-    """Into the visit's own measurements, in the units of that list."""
-    kept = st.session_state.setdefault(own.STORE, [])
-    labels = {
-        "device": (text.t("Peak memory by nvidia-smi (GiB)"), float(GIB)),
-        "seconds": (text.t("Time of a step (s)"), 1.0),
-    }
-    for one in figures:
-        if one.id in labels and one.ratio is not None and one.predicted is not None:
-            label, unit = labels[one.id]
-            kept.append(
-                {
-                    "plan": title,
-                    "quantity": label,
-                    "measured": float(one.measured) / unit,  # type: ignore[arg-type]  # has a ratio: is a value
-                    "predicted": one.predicted.value / unit,
-                    "low": one.predicted.low / unit,
-                    "high": one.predicted.high / unit,
-                }
-            )
-    st.toast(text.t("Kept. See the Accuracy page."), icon=":material/check:")
+def _keep(text: Text, plan: Plan, figures: Sequence[Figure]) -> None:
+    """Into the store's measurements, each with what was predicted."""
+    labels = measurements.labels(text)
+    with desk.told(text):
+        for one in figures:
+            if one.id in labels and one.ratio is not None and one.predicted is not None:
+                assert isinstance(one.measured, float)  # it has a ratio
+                measurements.keep(text, plan, one.id, one.measured, one.predicted, "monitor")
+        st.toast(text.t("Kept. See the Accuracy page."), icon=":material/check:")
 
 
 def _parts(text: Text, plan, result) -> None:  # type: ignore[no-untyped-def]

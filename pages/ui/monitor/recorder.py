@@ -7,19 +7,19 @@ from typing import BinaryIO
 
 import streamlit as st
 
+from pages.ui import desk
+from pages.ui.monitor import recordings
 from pages.ui.text import Text
 from planner.telemetry.poller import Poller
 from planner.telemetry.recording import Recorder
-
-FOLDER = Path.home() / ".gpu-planner" / "recordings"
 
 
 class _Running:
     """A recording that is being written; readings come from the poller's thread."""
 
     def __init__(self, poller: Poller) -> None:
-        FOLDER.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.path = FOLDER / time.strftime("%Y-%m-%d-%H%M%S.gprec")
+        recordings.FOLDER.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.path = recordings.FOLDER / time.strftime("%Y-%m-%d-%H%M%S.gprec")
         self._file: BinaryIO = self.path.open("w+b")
         self.recorder = Recorder(self._file, poller.source.name)
         self._poller, self._lock = poller, threading.Lock()
@@ -55,7 +55,9 @@ def draw(text: Text, poller: Poller) -> None:
             key="gp-monitor-record",
             on_click=_start,
             args=(poller,),
-            help=text.t("Writes a compressed file in {folder}; goes on when this page is closed.", folder=str(FOLDER)),
+            help=text.t(
+                "Writes a compressed file in {folder}; goes on when this page is closed.", folder=str(recordings.FOLDER)
+            ),
         )
     else:
         st.button(
@@ -64,7 +66,7 @@ def draw(text: Text, poller: Poller) -> None:
             key="gp-monitor-stop",
             type="primary",
             on_click=_stop,
-            args=(name,),
+            args=(text, name),
         )
     done = st.session_state.get("gp-monitor-done")
     if done and Path(done).is_file():
@@ -82,8 +84,10 @@ def _start(poller: Poller) -> None:
     _running().setdefault(poller.source.name, _Running(poller))
 
 
-def _stop(name: str) -> None:
+def _stop(text: Text, name: str) -> None:
     running = _running().pop(name, None)
     if running is not None:
         running.stop()
         st.session_state["gp-monitor-done"] = str(running.path)
+        with desk.told(text):
+            recordings.index(running.path, name, running.recorder.readings)

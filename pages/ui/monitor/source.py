@@ -6,7 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.ui.monitor import pollers
+from pages.ui import desk
+from pages.ui.monitor import pollers, recordings
 from pages.ui.monitor.note import note
 from pages.ui.text import Text
 from planner.telemetry.diagnosis.diagnose import assume
@@ -106,6 +107,9 @@ def _file(text: Text) -> Chosen | None:
         ),
     )
     if file is None:
+        kept = _recording(text)
+        if kept is not None:
+            return kept
         st.html(
             '<p class="gp-note">'
             + text.t("To record a log where no GPU Planner runs:")
@@ -122,6 +126,30 @@ def _file(text: Text) -> Chosen | None:
         st.error(text.t("Nothing in this file was recognised as a log of GPUs."), icon=":material/error:")
         return None
     return Chosen(kind=FILE, trace=_assumed(text, trace), processes=processes)
+
+
+def _recording(text: Text) -> Chosen | None:
+    """One of the recordings made here, if there are any and one is chosen."""
+    with desk.told(text):
+        known = recordings.indexed()
+        if not known:
+            return None
+        name = st.selectbox(
+            text.t("Or a recording made here"),
+            list(known),
+            index=None,
+            format_func=lambda name: f"{name.removesuffix('.gprec')} · {known[name]}",
+            key="gp-monitor-indexed",
+        )
+        try:
+            trace = recordings.opened(name) if name else None
+        except NotARecording:
+            trace = None
+        if name and (trace is None or not len(trace.times)):
+            st.error(text.t("This recording can no longer be read."), icon=":material/error:")
+        elif trace is not None:
+            return Chosen(kind=FILE, trace=trace)
+    return None
 
 
 @st.cache_data(max_entries=4, show_spinner=False)

@@ -57,3 +57,9 @@ def test_one_process_stands_for_itself(found):
     figures = by_id(trace(memory_used=70.0 * GIB), found, process_memory=found.device.value)
     assert figures["device"].ratio == pytest.approx(1.0)
     assert figures["device"].inside
+
+
+def test_throughput_follows_from_the_measured_step(found):
+    figures = by_id(trace(), found, step=2 * found.seconds.value)
+    assert figures["tokens_per_second"].measured == pytest.approx(found.tokens_per_second.value / 2)
+    assert by_id(trace(), found)["tokens_per_second"].measured is Missing.NOT_IN_SOURCE
