@@ -13,8 +13,8 @@ from planner.telemetry.trace import Trace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One quantity: `device` memory in bytes, `seconds` a step, `tokens_per_second` or `samples_per_second` of all GPUs,
-    `power` in watts a GPU, `utilization` as a share."""
+    """One quantity: `device` memory in bytes, `seconds` a step, `tokens_per_second` and `samples_per_second` of all
+    GPUs, `power` in watts a GPU, `utilization` as a share."""
 
     id: str
     measured: Metric
