@@ -147,7 +147,7 @@ class Document:
         paper, height = self._paper, 3.5 if label else 9.0
         if label:
             self._write(label, 5, 9)
-        self._keep(height + 4)
+        self._keep(height + (4 if label else 32))  # with the legend, whose cells must not break the page
         start, top = 0.0, paper.get_y() + (0.5 if label else 1.0)
         full = scale or max(sum(size for _, _, size in parts), capacity)
         self._block(0, 1, top, height, COLOURS["track"].light)
