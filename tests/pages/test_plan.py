@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from planner.plan.plan import resolve, to_query
 from planner.plan.presets import PRESETS
+from planner.solve import solve
 
 APP = str(Path(__file__).parents[2] / "app.py")
 
@@ -95,3 +96,28 @@ def test_a_widget_seen_first_in_a_later_run_shows_the_plan() -> None:
     for key, shown in (("in.model", "Qwen3-8B"), ("in.gpu", "L40S")):
         proto = page.selectbox(key=key).proto
         assert shown in proto.options[proto.default]
+
+
+def test_limits_are_solved_for_and_can_be_applied() -> None:
+    app = run(task="serve", model="Qwen/Qwen3-8B", gpu="l40s")
+    app.session_state["curves"] = "Limits"
+    app.run()
+    assert not app.exception
+    solution = solve(resolve({"task": "serve", "model": "Qwen/Qwen3-8B", "gpu": "l40s"}), "concurrency")
+    assert f"up to {solution.value}" in shown(app).replace("\u2068", "").replace("\u2069", "").replace(",", "")
+    app.button(key="limits-concurrency").click().run()
+    assert app.query_params["concurrency"] == str(solution.value)
+
+
+def test_a_card_of_ones_own_in_a_link_needs_nothing_else() -> None:
+    card = {"name": "Next card", "memory_gib": 64.0, "bandwidth_gbs": 2000.0, "bf16": 400.0}
+    query = to_query(resolve({"gpu": "custom", "gpu_config": card}))
+    app = run(**query)
+    assert "Next card" in shown(app)
+    assert app.selectbox(key="in.gpu").value == "custom"
+    app.selectbox(key="in.gpu").set_value("l40s").run()
+    assert app.query_params["gpu"] == "l40s"
+    hardware = run(**query)
+    hardware.switch_page("pages/hardware.py").run()
+    assert not hardware.exception
+    assert "Next card" in shown(hardware)

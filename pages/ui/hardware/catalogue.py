@@ -59,10 +59,13 @@ def _draw_gpu(text: Text, gpu: Gpu, today: datetime.date) -> None:
     st.html(table_html(text, columns, rows, caption=_caption(text, gpu)) + _sources_html(sources))
     if gpu.note:
         st.html(f'<p class="gp-note">{text.isolate(names.escaped(gpu.note))}</p>')
-    _draw_offers(text, gpu, today)
+    if gpu.confidence != "user":
+        _draw_offers(text, gpu, today)
 
 
 def _caption(text: Text, gpu: Gpu) -> str:
+    if gpu.confidence == "user":
+        return text.isolate(gpu.name)
     parts = [gpu.name, gpu.vendor, gpu.architecture, gpu.form_factor, gpu.release_date or ""]
     return text.isolate(" · ".join(part for part in parts if part))
 

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.ui import charts, labels, words
 from pages.ui.charts import Limit, Mark, Series
 from pages.ui.headline import section_html
+from pages.ui.plan import limits
 from pages.ui.tables import Column, table_html
 from pages.ui.text import Text, grouped
 from planner import sweep
@@ -27,6 +28,7 @@ def draw(text: Text, plan: Plan, request: Request, result: Estimate) -> None:
         (_length_name(text, plan), lambda: _draw(text, plan, sweep.over_length(request), "length")),
         (text.t("Number of GPUs"), lambda: _draw(text, plan, sweep.over_gpus(plan), "gpus")),
         (text.t("Precision"), lambda: _draw_precisions(text, plan, result)),
+        (text.t("Limits"), lambda: limits.draw(text, plan)),
         (text.t("GPU or CPU"), lambda: _draw_processors(text, request, result)),
     ]
     st.html(section_html(text.t("How it changes")))
