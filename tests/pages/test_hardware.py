@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.ui import desk
+from planner.store.items import Kind
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -128,3 +131,42 @@ def test_apply_opens_the_plan_on_that_hardware() -> None:
     assert app.query_params["gpu"] == gpu
     assert app.query_params["concurrency"] == "4"
     assert app.query_params.get("gpus", "1") == count
+
+
+CARD = {"name": "Next <b>card</b>", "memory_gib": 64.0, "bandwidth_gbs": 2000.0, "bf16": 400.0, "price": 1.5}
+
+
+@pytest.mark.usefixtures("empty_store")
+def test_hardware_of_ones_own_is_kept_used_and_put_away() -> None:
+    app = run(task="serve", hw__custom=json.dumps({"gpus": [CARD]}), hw__power_price="0.2")
+    app.session_state["hw-kept"] = True
+    app.run()
+    app.button(key="hw-keep").click().run()
+    assert not app.exception
+    assert app.button(key="hw-keep").disabled
+    (card,) = desk.desk().items(Kind.GPU)
+    (terms,) = desk.desk().items(Kind.PRICE)
+    assert card.content == CARD
+    assert terms.content == {"power_price": "0.2"}
+
+    later = run(task="serve")
+    later.session_state["hw-kept"] = True
+    later.run()
+    later.button(key=f"hw-kept-use-{card.id}").click().run()
+    later.button(key=f"hw-kept-use-{terms.id}").click().run()
+    assert json.loads(later.query_params["hw.custom"])["gpus"] == [CARD]
+    assert later.query_params["hw.power_price"] == "0.2"
+    later.button(key=f"hw-kept-remove-{card.id}").click().run()
+    assert desk.desk().items(Kind.GPU) == ()
+    assert "<b>card" not in shown(later)
+
+
+def test_a_card_of_ones_own_opens_the_plan() -> None:
+    app = run(task="serve", hw__custom=json.dumps({"gpus": [CARD]}))
+    app.session_state["hw-custom"] = True
+    app.run()
+    app.button(key="hw-custom-plan-0").click().run()
+    assert not app.exception
+    assert app.selectbox(key="in.gpu").value == "custom"
+    assert app.query_params["gpu"] == "custom"
+    assert app.query_params["gpu_config"]

@@ -5,12 +5,13 @@ from functools import lru_cache
 
 import streamlit as st
 
-from pages.ui import labels, words
-from pages.ui.hardware import names, state
+from pages.ui import labels, leave, words
+from pages.ui.hardware import kept, names, state
 from pages.ui.text import Text
 from planner.hardware import carbon
 from planner.hardware.custom import PEAKS, custom_gpu
 from planner.plan.fields import Field, Kind
+from planner.plan.plan import CUSTOM
 from planner.recommend.wishes import BY_ID, Wishes
 from planner.result import InputError, Problem
 
@@ -32,7 +33,11 @@ def draw(text: Text, wishes: Wishes, problems: tuple[Problem, ...], present: str
     own = st.expander(text.t("A GPU that is not listed"), key="hw-custom", on_change="rerun")
     if own.open:
         with own:
-            _draw_custom(text, wishes)
+            _draw_custom(text, wishes, present)
+    saved = st.expander(text.t("Kept hardware"), key="hw-kept", on_change="rerun")
+    if saved.open:
+        with saved:
+            kept.draw(text, wishes)
     power = st.expander(text.t("Power and carbon"), key="hw-power", on_change="rerun")
     if power.open:
         with power:
@@ -127,15 +132,24 @@ def _add_owned(wishes: Wishes) -> None:
     state.set_owned(wishes, gpu, count, price)
 
 
-def _draw_custom(text: Text, wishes: Wishes) -> None:
+def _draw_custom(text: Text, wishes: Wishes, present: str) -> None:
     for place, one in enumerate(wishes.custom):
         with st.container(horizontal=True, vertical_alignment="center", key=f"hw-custom-{place}"):
             st.html(f"<p>{text.isolate(names.escaped(one.name))}</p>")
             rest = tuple(card for card in wishes.custom if card is not one)
             st.button(
+                text.t("Use in the plan"),
+                key=f"hw-custom-plan-{place}",
+                type="tertiary",
+                on_click=leave.choose,
+                args=({"gpu": CUSTOM, "gpu_config": one.as_mapping()},),
+            )
+            st.button(
                 text.t("Remove"),
                 key=f"hw-custom-remove-{place}",
                 type="tertiary",
+                disabled=one.id == present,
+                help=text.t("The plan uses it.") if one.id == present else None,
                 on_click=state.set_custom,
                 args=(rest,),
             )
