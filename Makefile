@@ -6,12 +6,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8501
 
-.PHONY: run test setup setup-dev chromium postgresql check messages bench clean
+.PHONY: run test setup setup-dev chromium postgresql prometheus check messages bench clean
 
 run: setup
 	"$(BIN)/python" -m streamlit run app.py --server.port $(PORT)
 
-test: setup-dev chromium postgresql
+test: setup-dev chromium postgresql prometheus
 	"$(BIN)/python" -m pytest
 
 # Rebuilt only when the requirements change.
@@ -50,6 +50,15 @@ postgresql:
 	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql; } >/dev/null || \
 	    echo "PostgreSQL could not be installed: its tests will be skipped"; \
 	else echo "No PostgreSQL here: its tests will be skipped (Debian: apt install postgresql)"; fi
+
+# The fleet is tested against a real Prometheus; without one these tests are skipped, and say so.
+prometheus:
+	@if command -v prometheus >/dev/null 2>&1; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	    echo "Installing Prometheus for the tests of the fleet"; \
+	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends prometheus; } \
+	    >/dev/null || echo "Prometheus could not be installed: its tests will be skipped"; \
+	else echo "No Prometheus here: its tests will be skipped (Debian: apt install prometheus)"; fi
 
 check: setup-dev
 	"$(BIN)/ruff" check .

@@ -82,6 +82,8 @@ ADVICE = {
     "persistence": "Turn persistence on: start nvidia-persistenced.",
     "ecc": "Error correction is off: results are not protected against memory errors.",
     "mig": "The GPU is partitioned: utilisation is not measured, and each instance is planned as its own GPU.",
+    "profiling": "Performance counters are for the administrator only: profilers need "
+    "NVreg_RestrictProfilingToAdminUsers=0 or root.",
     "pcie": "The card has fewer lanes than it could: check slot, riser and firmware settings.",
 }
 """What to do, by the id that a check gives."""

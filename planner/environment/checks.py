@@ -106,6 +106,28 @@ def mig(facts: Facts) -> Check:
     return made(State.OK, f"{sum(known)}/{len(known)}", advice="mig" if any(known) else "")
 
 
+def profiling(facts: Facts) -> Check:
+    """May a user read the GPU's performance counters? From Hopper on NVML gives the main ones without them."""
+    made = maker("gpu.profiling", "/proc/driver/nvidia/params (RmProfilingAdminOnly)")
+    if facts.profiling_restricted is None:
+        return made(State.NOT_APPLICABLE)
+    if not facts.profiling_restricted:
+        return made(State.OK, "RmProfilingAdminOnly: 0")
+    newer = bool(facts.gpus) and all(version(gpu.capability) >= (9, 0) for gpu in facts.gpus if gpu.capability)
+    return made(State.OK if newer else State.WARNING, "RmProfilingAdminOnly: 1", "", "" if newer else "profiling")
+
+
+def fabric(facts: Facts) -> Check:
+    """On a machine with NVSwitch CUDA starts only with the fabric manager (error 802 without)."""
+    made = maker("gpu.fabric", "/proc/driver/nvidia-nvswitch, nv-fabricmanager")
+    if not facts.nvswitches or facts.container:  # a container sees no processes of the host
+        return made(State.NOT_APPLICABLE)
+    found = f"NVSwitch × {facts.nvswitches}"
+    if facts.fabric_manager:
+        return made(State.OK, found)
+    return made(State.PROBLEM, found, "nv-fabricmanager", "fabric-manager")
+
+
 def pcie(facts: Facts) -> Check:
     """Fewer lanes than the card has: the slot, or a riser. (The generation falls at idle and tells nothing.)"""
     made = maker("gpu.pcie", "nvmlDeviceGetCurrPcieLinkWidth")
@@ -156,6 +178,8 @@ RULES: tuple[Rule, ...] = (
     ecc,
     mig,
     pcie,
+    profiling,
+    fabric,
     wsl_driver,
 )
 

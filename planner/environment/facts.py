@@ -44,6 +44,9 @@ class Facts:
     frameworks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # name -> what its probe told
     wheels: Mapping[str, str] = field(default_factory=dict)  # nvidia-* and the frameworks: version by distribution
     variables: Mapping[str, str] = field(default_factory=dict)
+    profiling_restricted: bool | None = None  # GPU performance counters for the administrator only
+    nvswitches: int = 0
+    fabric_manager: bool = False  # its process runs
     container_tool: bool | None = None  # nvidia-ctk is installed
     docker: bool | None = None
     snap_docker: bool | None = None

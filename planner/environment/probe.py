@@ -80,6 +80,9 @@ def gather(python: str = sys.executable, *, frameworks: bool = True) -> Facts:
         frameworks={name: probe_framework(python, name) for name in names},
         wheels=wheels,
         variables={name: os.environ[name] for name in VARIABLES if name in os.environ},
+        profiling_restricted=_profiling_restricted(_text("/proc/driver/nvidia/params")),
+        nvswitches=_entries("/proc/driver/nvidia-nvswitch/devices"),
+        fabric_manager=_runs("nv-fabricmanager"),
         container_tool=shutil.which("nvidia-ctk") is not None,
         docker=shutil.which("docker") is not None,
         snap_docker=Path("/snap/bin/docker").exists(),
@@ -102,6 +105,23 @@ def _text(path: str) -> str:
 def _module_version(text: str) -> str:
     found = re.search(r"Kernel Module(?: for \S+)?\s+(\d+\.\d+(?:\.\d+)?)", text)
     return found.group(1) if found else ""
+
+
+def _profiling_restricted(text: str) -> bool | None:
+    found = re.search(r"RmProfilingAdminOnly:\s*(\d)", text)
+    return found.group(1) == "1" if found else None
+
+
+def _entries(folder: str) -> int:
+    try:
+        return sum(1 for _ in Path(folder).iterdir())
+    except OSError:
+        return 0
+
+
+def _runs(name: str) -> bool:
+    """Whether a program of this name runs; the system cuts names at 15 characters."""
+    return any((one.info["name"] or "")[:15] == name[:15] for one in psutil.process_iter(["name"]))
 
 
 def _in_container() -> bool:

@@ -4,6 +4,7 @@ from typing import Any
 
 import psutil
 
+from planner.telemetry.containers import container_of
 from planner.telemetry.sample import Device, Metric, Missing, Process
 
 _HELD = 512 * 2**20  # bytes in use that some process must hold
@@ -54,7 +55,14 @@ class ProcessReader:
                 sm = busy if isinstance(busy, Missing) else busy.get(one.pid, 0.0)
                 name, user = self._who(one.pid)
                 by_pid[one.pid] = Process(
-                    uuid=device.uuid, pid=one.pid, name=name, user=user, memory=memory, sm=sm, kind=kind
+                    uuid=device.uuid,
+                    pid=one.pid,
+                    name=name,
+                    user=user,
+                    memory=memory,
+                    sm=sm,
+                    kind=kind,
+                    container=container_of(one.pid),
                 )
         return list(by_pid.values()) if answered else reason
 

@@ -133,7 +133,7 @@ class PrometheusSource:
             return Reading(time=time.time(), absent=error.reason)
         newest = [(series["metric"], series.get("value", [])) for series in result]
         values = [(labels, float(pair[0]), pair[1]) for labels, pair in newest if len(pair) == 2]
-        samples = _samples((labels, text) for labels, _, text in values)
+        samples = samples_of((labels, text) for labels, _, text in values)
         if not samples:
             return Reading(time=time.time(), absent=Absent.NO_GPU)
         return Reading(time=max(moment for _, moment, _ in values), samples=samples)
@@ -146,7 +146,7 @@ class PrometheusSource:
         for series in result:
             for moment, text in series.get("values", []):
                 by_time.setdefault(float(moment), []).append((series["metric"], text))
-        readings = [Reading(time=moment, samples=_samples(found)) for moment, found in sorted(by_time.items())]
+        readings = [Reading(time=moment, samples=samples_of(found)) for moment, found in sorted(by_time.items())]
         return trace_of(readings, self.name)
 
     def _query(self, kind: str, **parameters: Any) -> list[dict[str, Any]]:
@@ -163,8 +163,11 @@ class PrometheusSource:
         return [one for one in result if isinstance(one, dict) and isinstance(one.get("metric"), dict)]
 
 
-def _samples(found: Iterable[tuple[Mapping[str, str], str]]) -> tuple[Sample, ...]:
-    """Series of one moment by device. Nothing is keyed on a metric that may be missing."""
+def samples_of(found: Iterable[tuple[Mapping[str, str], str]]) -> tuple[Sample, ...]:
+    """Series of one moment (labels with "__name__", and the value's text) by device.
+
+    Nothing is keyed on a metric that may be missing.
+    """
     devices: dict[str, Device] = {}
     values: dict[str, dict[str, Metric]] = {}
     for labels, text in found:

@@ -154,6 +154,7 @@ class Process:
     sm: Metric = Missing.NOT_IN_SOURCE
     kind: str = "compute"  # or "graphics"
     user: str = ""
+    container: str = ""  # the container, pod or job it belongs to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

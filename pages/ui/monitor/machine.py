@@ -64,6 +64,8 @@ def draw_processes(text: Text, trace: Trace, processes: Sequence[Process] | Miss
         Column(id="sm", label=text.t("SM time"), numeric=True),
         Column(id="user", label=text.t("User")),
     ]
+    contained = any(one.container for one in processes)
+    columns += [Column(id="container", label=text.t("Container or job"))] if contained else []
     columns += [Column(id="command", label=text.t("Command line"))] if asked else []
     rows = []
     for one in sorted(processes, key=lambda one: -one.memory if isinstance(one.memory, float) else 0.0):
@@ -77,5 +79,6 @@ def draw_processes(text: Text, trace: Trace, processes: Sequence[Process] | Miss
             metric(text, "utilization", one.sm),
             one.user or "–",
         ]
+        row += [one.container or "–"] if contained else []
         rows.append([*row, command_line(one.pid) or "–"] if asked else row)
     st.html(table_html(text, columns, rows, caption=text.t("Processes on the GPUs")))

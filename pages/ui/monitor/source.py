@@ -102,8 +102,8 @@ def _file(text: Text) -> Chosen | None:
         text.t("A log of nvidia-smi, or a recording of ours"),
         key="gp-monitor-file",
         help=text.t(
-            "CSV of --query-gpu with or without header, the text of -q, dmon, pmon, or a recording made here. The file "
-            "is read in memory and not kept."
+            "CSV of --query-gpu with or without header, the text of -q, dmon, pmon, scrapes of dcgm-exporter, or a "
+            "recording made here. The file is read in memory and not kept."
         ),
     )
     if file is None:

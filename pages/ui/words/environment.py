@@ -77,6 +77,8 @@ def _names(text: Text) -> dict[str, str]:
         "gpu.ecc": text.t("Error correction (ECC)"),
         "gpu.mig": text.t("Partitioning (MIG)"),
         "gpu.pcie": text.t("PCIe lanes"),
+        "gpu.profiling": text.t("Performance counters"),
+        "gpu.fabric": text.t("Fabric manager"),
         "wsl.driver": text.t("Driver under WSL"),
     }
 
@@ -141,6 +143,10 @@ def _advice(text: Text) -> dict[str, str]:
         "ecc": text.t("Error correction is off: results are not protected against memory errors."),
         "mig": text.t(
             "The GPU is partitioned: utilisation is not measured, and each instance is planned as its own GPU."
+        ),
+        "profiling": text.t(
+            "Performance counters are for the administrator only: profilers need "
+            "NVreg_RestrictProfilingToAdminUsers=0 or root."
         ),
         "pcie": text.t("The card has fewer lanes than it could: check slot, riser and firmware settings."),
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 from planner.telemetry.logs.cells import cell
 from planner.telemetry.logs.columns import Column, column, guessed, header
+from planner.telemetry.logs.exposition import Scrapes
 from planner.telemetry.logs.query_text import read_query_text
 from planner.telemetry.logs.rows import Rows, row_of, trace_from, unknown_columns
 from planner.telemetry.sample import Process
@@ -32,7 +33,7 @@ def read_log(text: str, name: str = "log") -> Log:
     reader = _Reader()
     for line in text[:MAXIMUM_CHARACTERS].lstrip("\ufeff").splitlines():
         reader.take(line)
-    reader.end_block()
+    reader.end()
     found = reader.found
     if not found.rows and not found.processes:
         found.notes.add("nothing-read")
@@ -48,6 +49,7 @@ class _Reader:
         self.processes: list[str] | None = None  # headings of --query-compute-apps
         self.monitor: list[str] | None = None  # headings of dmon or pmon
         self.block: list[str] | None = None  # lines of `nvidia-smi -q`
+        self.scrapes = Scrapes()
 
     def take(self, line: str) -> None:
         bare = line.strip()
@@ -56,13 +58,22 @@ class _Reader:
             self.block = []
         elif self.block is not None and not bare.startswith(("#", "+-", "$")):
             self.block.append(line)
+        elif self.scrapes.take(bare):
+            self.monitor = self.table = None
         elif bare.startswith("#"):
             self.end_block()
+            self.scrapes.comment(bare)
             self._take_comment(bare)
         elif bare and self.monitor and not _has_commas(bare):
             self._take_monitor(bare.split())
         elif _has_commas(bare):
             self._take_table(bare)
+
+    def end(self) -> None:
+        """The file is over."""
+        self.end_block()
+        self.scrapes.end()
+        self.found.rows += self.scrapes.rows
 
     def end_block(self) -> None:
         if self.block is not None:

@@ -8,6 +8,7 @@ from planner.commands.environment import ADVICE
 from planner.environment.check import State
 from planner.environment.checks import check_all
 from planner.environment.facts import Facts, GpuFacts
+from planner.environment.probe import _profiling_restricted
 from planner.telemetry.sample import Absent
 from planner.units import GIB
 
@@ -145,3 +146,22 @@ def test_ids_are_unique_and_every_advice_has_its_words():
     checks = check_all(GOOD)
     assert len({one.id for one in checks}) == len(checks)
     assert {case[2] for case in CASES} <= set(ADVICE)
+
+
+def state_of(facts: Facts, id: str) -> State:
+    return next(one.state for one in check_all(facts) if one.id == id)
+
+
+def test_counters_for_the_administrator_matter_before_hopper_only() -> None:
+    old = replace(GOOD, gpus=(replace(H100, name="NVIDIA A100", capability="8.0"),), profiling_restricted=True)
+    assert state_of(old, "gpu.profiling") is State.WARNING
+    assert state_of(replace(GOOD, profiling_restricted=True), "gpu.profiling") is State.OK
+    assert state_of(GOOD, "gpu.profiling") is State.NOT_APPLICABLE
+    assert _profiling_restricted("EnableMSI: 1\nRmProfilingAdminOnly: 1\n") is True
+    assert _profiling_restricted("") is None
+
+
+def test_switches_need_their_manager() -> None:
+    assert state_of(replace(GOOD, nvswitches=4), "gpu.fabric") is State.PROBLEM
+    assert state_of(replace(GOOD, nvswitches=4, fabric_manager=True), "gpu.fabric") is State.OK
+    assert state_of(GOOD, "gpu.fabric") is State.NOT_APPLICABLE

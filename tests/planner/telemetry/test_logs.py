@@ -6,6 +6,8 @@ from planner.telemetry.logs.cells import cell, moment
 from planner.telemetry.logs.read import read_log
 from planner.telemetry.sample import Kind, Missing
 
+from . import exporter
+
 MIB = 2**20
 
 
@@ -223,3 +225,29 @@ def test_process_table_of_a_query():
 @pytest.mark.parametrize("text", ["", "hello, world, this is prose\n", "\x00\x01", ",,,,\n", "a,b,c\n1,2,3\n"])
 def test_what_is_no_log_says_so(text):
     assert "nothing-read" in read_log(text).trace.notes
+
+
+@pytest.mark.parametrize("times", ["comments", "stamps", "none"])
+def test_scrapes_of_dcgm_exporter_one_after_the_other(times):
+    text = ""
+    for second in range(3):
+        if times == "comments":
+            text += f"# 2026-01-31T10:00:0{second}Z\n"
+        text += "# HELP DCGM_FI_DEV_GPU_UTIL GPU utilization (in %).\n# TYPE DCGM_FI_DEV_GPU_UTIL gauge\n"
+        for line in (exporter.OLD + exporter.NEW).splitlines():
+            text += f"{line} {1_769_853_600_000 + 1000 * second}\n" if times == "stamps" else f"{line}\n"
+    trace = read_log(text).trace
+    assert len(trace.times) == 3
+    assert trace.times[1] - trace.times[0] == 1.0
+    assert ("no-times" in trace.notes) == (times == "none")
+    assert list(trace.values("GPU-a", "utilization")) == pytest.approx([0.97] * 3)
+    assert trace.latest("GPU-a", "power") == 640.5
+    assert trace.latest("GPU-a", "temperature") is Missing.BLANK
+    assert trace.latest("GPU-b", "utilization") == 0.5
+    parts = {device.uuid: device for device in trace.gpus}
+    assert parts["GPU-c/7"].kind is Kind.MIG
+
+
+def test_a_scrape_with_broken_lines_keeps_the_whole_ones():
+    text = exporter.OLD + 'DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-z 5\nDCGM_FI_DEV_GPU_UTIL{} \n' + "{" * 5000
+    assert [device.uuid for device in read_log(text).trace.gpus] == ["GPU-a"]
