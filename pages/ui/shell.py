@@ -29,6 +29,7 @@ def pages(text: Text) -> list[Any]:
         st.Page("pages/layouts.py", title=text.p("page", "Layouts"), url_path="layouts"),
         st.Page("pages/hardware.py", title=text.p("page", "Hardware"), url_path="hardware"),
         st.Page("pages/compare.py", title=text.p("page", "Compare"), url_path="compare"),
+        st.Page("pages/capacity.py", title=text.p("page", "Capacity"), url_path="capacity"),
         st.Page("pages/saved.py", title=text.p("page", "Saved"), url_path="saved"),
         st.Page("pages/monitor.py", title=text.p("page", "Monitor"), url_path="monitor"),
         st.Page("pages/environment.py", title=text.p("page", "Environment"), url_path="environment"),

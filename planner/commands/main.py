@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from planner.commands import (
     benchmark,
     calibrate,
+    capacity,
     check_code,
     environment,
     estimate,
@@ -38,6 +39,7 @@ def main(arguments: Sequence[str]) -> int:
         search,
         launch,
         recommend,
+        capacity,
         model,
         listing,
         validate,

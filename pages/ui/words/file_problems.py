@@ -14,6 +14,13 @@ FILE_PROBLEMS: dict[str, Sentence] = {
     "store-busy": lambda text, q: text.t("The database was busy. Try again."),
     "not-an-email": lambda text, q: text.t("“{value}” is not an e-mail address.", value=str(q["value"])),
     "last-admin": lambda text, q: text.t("A team keeps at least one admin. Make somebody else admin first."),
+    "not-a-scenario": lambda text, q: text.t("This file is no capacity scenario."),
+    "not-a-date": lambda text, q: text.t(
+        "{field}: “{value}” is no date. Write it as 2026-12-31.", field=q["field"], value=str(q["value"])
+    ),
+    "name-taken": lambda text, q: text.t(
+        "{field}: an earlier row is called “{value}”. Give each its own name.", field=q["field"], value=str(q["value"])
+    ),
     "not-an-archive": lambda text, q: text.t("This file was not made by “Download everything”."),
     "archive-from-future": lambda text, q: text.t(
         "This file has version {value}; this program reads version {known}. Update it.",
