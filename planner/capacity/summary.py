@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from planner.capacity.assign import Offer, assign
+from planner.capacity.assign import SECONDS, Offer, assign
 from planner.capacity.types import WEEK, Placement, Pool, Scenario
 from planner.hardware import prices
 
@@ -50,7 +50,7 @@ def cost(scenario: Scenario, placement: Placement) -> dict[str, float]:
     }
 
 
-def additions(scenario: Scenario, gpus: Iterable[str], *, seconds: float = 6.0) -> tuple[Addition, ...] | None:
+def additions(scenario: Scenario, gpus: Iterable[str], *, seconds: float = SECONDS) -> tuple[Addition, ...] | None:
     """The cheapest nodes to rent so that all runs in time, of the given GPUs; None where even they do not help.
 
     Each is rented for the scenario's whole time at the cheapest dated offer; eight GPUs a node.

@@ -16,10 +16,9 @@ def main() -> None:
     found = place(scenario)
     took = time.perf_counter() - start
     gpus = sum(pool.gpus for pool in scenario.pools)
-    print(
-        f"placed {len({run.workload for run in found.runs})} of 200 workloads on {gpus:,} GPUs in {took:.1f} s (target 10), "
-        f"assignment within {found.gap:.1%} of the best, {len(faults(scenario, found.runs))} faults"
-    )
+    placed = len({run.workload for run in found.runs})
+    print(f"placed {placed} of 200 workloads on {gpus:,} GPUs in {took:.1f} s (target 10)")
+    print(f"assignment within {found.gap:.1%} of the best, {len(faults(scenario, found.runs))} faults")
     start = time.perf_counter()
     (demand,) = simulate(CLASSES, [64], years=1000)
     took = time.perf_counter() - start
