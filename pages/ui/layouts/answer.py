@@ -30,7 +30,7 @@ def crumb(text: Text, plan: Plan) -> str:
         "{task} {model} on {gpus}: which layout?",
         task=labels.choice(text, "task", values["task"]),
         model=plan.spec.name,
-        gpus=text.isolate(f"{values['gpus']} × {request_of(plan).cluster.gpu.name}"),
+        gpus=text.isolate(f"{text.number(values['gpus']).number} × {plan.card.name}"),
     )
 
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.launch.compare import onto
-from planner.launch.frameworks import FRAMEWORKS, read
+from planner.launch.frameworks import FRAMEWORKS, export, read
 from planner.launch.texts import LONGEST
-from planner.plan.plan import parse
+from planner.plan.plan import parse, resolve
 from planner.result import InputError
 
 PRESENT = parse({"gpu": "h100-sxm5-80gb"})[0]
@@ -286,3 +286,16 @@ def test_any_mixture_is_read_or_refused(pieces, between):
         reading = read(between.join(pieces))
         assert set(reading.frameworks) <= set(FRAMEWORKS)
         assert onto(PRESENT, reading).spec
+
+
+@pytest.mark.parametrize("flag", ["--disable-cuda-graph", "--cuda-graph-backend-decode disabled"])
+def test_sglang_without_graphs_in_both_spellings(flag):
+    text = f"python -m sglang.launch_server --model-path Qwen/Qwen3-8B {flag} --tp-size 2"
+    reading = read(text)
+    assert reading.chosen["cuda_graphs"] is False
+    assert not reading.unread
+
+
+def test_nf4_names_the_releases_of_vllm_that_have_it():
+    plan = resolve({"task": "serve", "model": "Qwen/Qwen3-8B", "gpu": "l40s", "weight_format": "nf4"})
+    assert "needs a release before 0.33" in export(plan, "vllm").files[0].text
