@@ -53,7 +53,7 @@ class _Model:
     """The program, column by column."""
 
     def __init__(self, scenario: Scenario, offers: tuple[Offer, ...]) -> None:
-        import highspy  # 3 MB that only this needs
+        from highspy import _core  # 3 MB that only this needs; the class around it prints a banner when it is made
 
         self.scenario, self.offers = scenario, offers
         self.pools = [*scenario.pools, *(offer.pool for offer in offers)]
@@ -64,7 +64,7 @@ class _Model:
         self.rows: list[tuple[float, float, list[tuple[int, float]]]] = []
         self.starts: dict[int, tuple[str, str, int]] = {}
         self.shares: dict[int, tuple[str, str, int]] = {}
-        self.solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        self.solver: Any = _core._Highs()
         for workload in scenario.workloads:
             self._service(workload) if workload.is_service else self._job(workload)
         first = len(scenario.pools)

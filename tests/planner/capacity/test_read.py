@@ -1,7 +1,10 @@
 """Scenarios from tables and files: bad cells named with their rows, good rows kept, hostile files refused."""
 
 import json
+import subprocess
+import sys
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,3 +108,12 @@ def test_the_command_says_what_runs(tmp_path: Any, capsys: Any) -> None:
     path.write_text("{")
     assert main(["capacity", str(path)]) == 2
     assert main(["capacity", str(tmp_path / "none.json")]) == 2
+
+
+def test_the_command_prints_json_and_nothing_else(tmp_path: Any) -> None:
+    path = tmp_path / "s.json"
+    rows = {"start": "2026-11-30", "weeks": 20, "growth_per_year": 0.0, "pools": [POOL], "workloads": [JOB]}
+    path.write_text(json.dumps(to_json(rows)))
+    command = [sys.executable, "-m", "planner", "capacity", str(path), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3])
+    assert json.loads(done.stdout)["unplaced"] == []
