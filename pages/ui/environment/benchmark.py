@@ -80,8 +80,7 @@ def _results(text: Text, running: Run) -> None:
         note(text.t("The time was up. What was measured until then:"))
     rows = compare(running.results)
     if rows:
-        columns = _columns(text)
-        cells = [_cells(text, row) for row in rows]
+        columns, cells = _without_empty(_columns(text), [_cells(text, row) for row in rows])
         st.html(table_html(text, columns, cells, caption=text.t("Measured on this machine, beside the catalogue")))
         if any(row.low for row in rows):
             st.warning(
@@ -100,6 +99,12 @@ def _results(text: Text, running: Run) -> None:
     if running.failures:
         count = len(running.failures)
         note(text.n("{count} measurement failed.", "{count} measurements failed.", count=count))
+
+
+def _without_empty(columns: list[Column], rows: list[list[object]]) -> tuple[list[Column], list[list[object]]]:
+    """Columns that no row fills say nothing: the catalogue does not know this hardware."""
+    filled = [place for place in range(len(columns)) if any(row[place] is not None for row in rows)]
+    return [columns[place] for place in filled], [[row[place] for place in filled] for row in rows]
 
 
 def _missing(text: Text, library: str, reason: str) -> str:

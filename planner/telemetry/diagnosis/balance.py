@@ -29,10 +29,17 @@ def unused_gpu(view: View) -> Verdict:
     return judge(view, "unused-gpu", test, needs=("utilization",), advice=("world-size",), at_once=True)
 
 
+def _alike(cards: list[Device]) -> list[Device]:
+    """The largest group of one model: different cards differ by nature."""
+    names = [device.name.split(" · ")[0] for device in cards]
+    most = max(names, key=names.count, default="")
+    return [device for device, name in zip(cards, names, strict=True) if name == most]
+
+
 def imbalance(view: View) -> Verdict:
-    """Some GPUs wait for others: they are less busy, or draw much less power."""
+    """Some GPUs of one model wait for others: they are less busy, or draw much less power."""
     rule = "imbalance"
-    busy_cards = [device for device in view.cards if view.is_busy(device)]
+    busy_cards = _alike([device for device in view.cards if view.is_busy(device)])
     if len(busy_cards) < 2 or not view.enough:
         return Verdict(rule=rule, outcome=Outcome.NOT_EVALUATED, missing=("several-gpus",))
     evidence = []

@@ -15,6 +15,7 @@ from planner.code_check.source import LARGEST
 from planner.plan.plan import resolve
 from planner.result import InputError
 from tests.planner.code_check.bad_and_good import CLEAN_LOOP, PAIRS, loop
+from tests.planner.code_check.shapes import SHAPES
 
 
 def ids(code: str, name: str = "") -> set[str]:
@@ -161,3 +162,9 @@ def test_gains_come_from_the_plan() -> None:
     assert bf16.memory < 1
     assert bf16.applied  # the plan's own default
     assert gain(found["precision.tf32"], resolve({"task": "serve"})) is None
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_common_shapes_have_the_findings_they_deserve_and_no_other(shape: str) -> None:
+    code, expected = SHAPES[shape]
+    assert ids(code) == expected

@@ -1,5 +1,7 @@
 """Each rule fires on what it names, keeps quiet on what it doesn't, and says when it could not look."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -224,3 +226,10 @@ def test_an_empty_trace_is_no_crash():
     diagnosis = diagnose(Trace(source="", times=np.zeros(0), devices=(), columns={}))
     assert diagnosis.main is None
     assert diagnosis.readings == 0
+
+
+def test_cards_of_different_models_are_not_compared():
+    uneven = trace({}, {"power": 250.0, "utilization": 0.6})
+    assert "imbalance" in found(diagnose(uneven))
+    devices = tuple(replace(one, name=f"card {place}") for place, one in enumerate(uneven.devices))
+    assert "imbalance" not in found(diagnose(replace(uneven, devices=devices)))
