@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.ui import desk
 from pages.ui.accuracy import measurements
 from pages.ui.monitor import pollers, recorder, recordings, source
 from pages.ui.text import text_in
@@ -14,6 +15,8 @@ from planner.commands.environment import ADVICE
 from planner.environment.check import State
 from planner.environment.checks import check_all
 from planner.environment.facts import Facts
+from planner.plan.plan import resolve, to_json
+from planner.store.items import Kind
 from planner.telemetry.alerts import ALERTS
 from planner.telemetry.diagnosis.diagnose import diagnose
 from planner.telemetry.diagnosis.verdict import Confidence
@@ -215,3 +218,18 @@ def test_plan_against_measurement_is_kept_in_the_store(empty_store: None) -> Non
     assert kept["seconds"].measured == 2.0
     assert kept["power"].by == "monitor"
     assert kept["tokens_per_second"].measured > 0
+
+
+def test_a_saved_plan_can_be_held_against_the_measurement(empty_store: None) -> None:
+    plan = resolve({"task": "train", "model": "openai-community/gpt2", "micro_batch_size": 2})
+    desk.desk().create(Kind.PLAN, "small", dict(to_json(plan)))
+    app = opened("pages/monitor.py")
+    app.session_state["gp-monitor-source"] = source.DEMO
+    app.session_state["gp-against"] = True
+    app.run()
+    app.selectbox(key="gp-against-plan").select(desk.desk().items(Kind.PLAN)[0].id).run()
+    app.number_input(key="gp-against-step").set_value(0.1).run()
+    app.button(key="gp-against-keep").click().run()
+    assert not app.exception
+    assert all("GPT-2" in one.title or "gpt2" in one.title for one in measurements.every())
+    assert measurements.every()

@@ -1,12 +1,14 @@
-"""The plan of the Plan page against what is measured here: side by side, and one click to keep it as a measurement."""
+"""A plan against what is measured here: side by side, and one click to keep it as a measurement."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from pages.ui import desk, state, words
 from pages.ui.accuracy import measurements
 from pages.ui.monitor.note import note
+from pages.ui.saved import current
 from pages.ui.tables import Column, table_html
 from pages.ui.text import Text
 from pages.ui.words import oom as oom_words
@@ -24,7 +26,11 @@ from planner.telemetry.actual import Figure, against
 from planner.telemetry.sample import Process
 from planner.telemetry.trace import Trace
 
+if TYPE_CHECKING:  # the database's library takes a quarter of a second to load
+    from planner.store.items import Item
+
 _KINDS = {"device": "memory_used", "power": "power", "utilization": "utilization"}
+_MOST_PLANS = 200
 _DIFFERENT_GPU = 0.1  # memory further apart than this is another GPU
 
 
@@ -39,9 +45,9 @@ def draw(text: Text, trace: Trace, processes: Sequence[Process]) -> None:
 
 
 def _draw(text: Text, trace: Trace, processes: Sequence[Process]) -> None:
-    plan = state.kept()
+    plan = _plan(text)
     if problems_of(plan):
-        st.info(text.t("The current plan is not possible as it stands; correct it on the Plan page first."))
+        st.info(text.t("This plan is not possible as it stands; correct it on the Plan page first."))
         return
     request = request_of(plan)
     result = estimate(request)
@@ -71,6 +77,28 @@ def _draw(text: Text, trace: Trace, processes: Sequence[Process]) -> None:
         help=text.t("They are then listed on the Accuracy page, with what was predicted."),
     )
     _parts(text, plan, result)
+
+
+def _plan(text: Text) -> Plan:
+    """The plan that is meant: the current one, or one of those that are kept."""
+    kept: dict[str, Item] = {}
+    try:
+        from planner.store.items import Kind
+
+        kept = {one.id: one for one in desk.desk().items(Kind.PLAN)[:_MOST_PLANS]}
+    except (InputError, desk.SignedOut):  # nothing is kept: the current plan is enough
+        pass
+    if not kept:
+        return state.kept()
+    chosen = st.selectbox(
+        text.t("Plan"),
+        list(kept),
+        index=None,
+        placeholder=text.t("the current plan"),
+        format_func=lambda id: kept[id].name,
+        key="gp-against-plan",
+    )
+    return current.plan_of(kept[chosen].content) if chosen in kept else state.kept()
 
 
 def _process(text: Text, processes: Sequence[Process]) -> Process | None:
