@@ -6,12 +6,14 @@ text = shell.page_text()
 
 import streamlit as st  # noqa: E402
 
-from pages.ui.compare import add, columns, links, view  # noqa: E402
+from pages.ui.compare import add, columns, kept, links, view  # noqa: E402
 
 title = text.t("Compare plans")
 st.html(f'<h1 class="gp-headline">{title}</h1>')
+kept.follow_link(text)
 entries = links.read(text)
 add.draw(text, entries)
+kept.draw(text, entries)
 if entries:
     columns.draw(text, entries)
 if len(entries) > 1:

@@ -8,6 +8,7 @@ from typing import Any
 
 from planner.hardware.types import Gpu
 from planner.result import InputError, Problem
+from planner.store.names import clean
 from planner.units import GIB, GIGA, TERA
 
 PREFIX = "custom-"
@@ -89,7 +90,7 @@ def custom_gpu(raw: Mapping[str, Any]) -> CustomGpu:
             problems.extend(error.problems)
     if problems:
         raise InputError(problems)
-    return CustomGpu(name=str(name).strip(), **values)
+    return CustomGpu(name=" ".join(clean(str(name)).split()) or "GPU", **values)
 
 
 def _number(key: str, raw: Any, low: float, high: float) -> float:

@@ -27,6 +27,8 @@ from planner.models.spec import ModelSpec
 from planner.plan.fields import Field, Kind
 from planner.plan.table import BY_ID, FIELDS
 from planner.result import InputError, Problem
+from planner.store.names import LONGEST_NAME as LONGEST_SHOWN
+from planner.store.names import clean
 
 SCHEMA = 1
 """Version of the JSON form. Raise it, and migrate in `from_json`, when a field changes meaning."""
@@ -211,7 +213,8 @@ def model_of(model: str, config: Mapping[str, Any] | None) -> ModelSpec:
     if model == CUSTOM:
         if config is None:
             raise InputError([Problem("missing-config", "model_config")])
-        return build(config, id="custom", name=str(config.get("_name_or_path") or config.get("model_type") or "custom"))
+        name = " ".join(clean(str(config.get("_name_or_path") or config.get("model_type") or "")).split())
+        return build(config, id="custom", name=name[:LONGEST_SHOWN] or "custom")
     generated = _GENERATED.match(model)
     if generated:
         parameters = float(generated[1]) * _SCALE[generated[2]]

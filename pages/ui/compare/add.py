@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.ui import desk, state
-from pages.ui.compare import links
+from pages.ui.compare import links, pasted
 from pages.ui.compare.links import Entry
 from pages.ui.plan.answer import crumb
 from pages.ui.plan.form import preset_names
@@ -40,10 +40,12 @@ def _draw_ways(text: Text) -> None:
     st.text_input(
         text.t("Link of a plan"),
         key="compare.link",
-        max_chars=links.LONGEST,
+        max_chars=links.MOST * links.LONGEST,
         placeholder="http://…/?task=serve&model=…",
     )
-    st.button(text.t("Add"), key="compare.add", on_click=_add_link)
+    st.button(text.t("Add"), key="compare.add", on_click=_add_link, args=(text,))
+    for sentence in st.session_state.pop(_FAILED, []):
+        st.error(sentence, icon=":material/error:")
     names = preset_names(text)
     chosen = st.selectbox(
         text.t("Example"),
@@ -87,11 +89,21 @@ def _add_this(text: Text) -> None:
     links.append(links.of(plan, opened.name if opened else plain(crumb(text, plan))))
 
 
-def _add_link() -> None:
-    link = st.session_state["compare.link"].strip()
-    if link:
-        links.append(links.entry(link))
-        st.session_state["compare.link"] = ""
+_FAILED = "compare.failed"
+
+
+def _add_link(text: Text) -> None:
+    try:
+        found = pasted.entries(st.session_state["compare.link"])
+    except (ValueError, LookupError, PermissionError, desk.SignedOut) as error:
+        st.session_state[_FAILED] = desk.sentences(text, error)
+        return
+    if not found:
+        st.session_state[_FAILED] = [text.t("That is no link of a plan. Copy one with “Copy link” on the Plan page.")]
+        return
+    for one in found:
+        links.append(one)
+    st.session_state["compare.link"] = ""
 
 
 def _add_preset(id: str, name: str) -> None:

@@ -1,13 +1,14 @@
-"""The plans of the comparison as a row of heads: name, what is wrong, move, remove with undo, open."""
+"""The plans of the comparison, a line each: name, note, what is wrong; open, move, take out with undo."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
-from pages.ui import words
-from pages.ui.compare.links import Entry
+from pages.ui import state, words
+from pages.ui.compare.links import LONGEST_NOTE, Entry, one_line
 from pages.ui.text import Text
-from planner.store.names import LONGEST_NAME, clean
+from planner.store.names import LONGEST_NAME
 
 _ENTRIES, _REMOVED = "compare.entries", "compare.removed"
 
@@ -19,12 +20,18 @@ def draw(text: Text, entries: Sequence[Entry]) -> None:
             st.info(text.t("“{name}” was taken out.", name=removed[1].name))
             st.button(text.t("Undo"), key="compare.undo", on_click=_undo)
     for place, one in enumerate(entries):
-        key = f"compare.name.{place}"
-        if st.session_state.get(key) != one.name:
-            st.session_state[key] = one.name
+        key, note = f"compare.name.{place}", f"compare.note.{place}"
+        for widget, value in ((key, one.name), (note, one.note)):
+            if st.session_state.get(widget) != value:
+                st.session_state[widget] = value
         with st.container(key=f"gp-entry-{place}", horizontal=True, vertical_alignment="bottom"):
             label = text.t("Plan {number}", number=place + 1)
             st.text_input(label, key=key, max_chars=LONGEST_NAME, on_change=_rename, args=(place, key))
+            about = text.t("Note on plan {number}", number=place + 1)
+            st.text_input(about, key=note, max_chars=LONGEST_NOTE, on_change=_write_note, args=(place, note))
+            if st.button("↗", key=f"compare.open.{place}", help=text.t("Open {name} on the Plan page", name=one.name)):
+                state.replace(one.plan.chosen)
+                st.switch_page("pages/plan.py")
             earlier = text.t("Move {name} one place earlier", name=one.name)
             st.button("↑", key=f"compare.up.{place}", help=earlier, disabled=place == 0, on_click=_swap, args=(place,))
             out = text.t("Take {name} out", name=one.name)
@@ -36,7 +43,12 @@ def draw(text: Text, entries: Sequence[Entry]) -> None:
 def _rename(place: int, key: str) -> None:
     entries = st.session_state[_ENTRIES]
     one = entries[place]
-    entries[place] = Entry(clean(st.session_state[key]).strip() or one.name, one.plan, one.problems)
+    entries[place] = replace(one, name=one_line(st.session_state[key]) or one.name)
+
+
+def _write_note(place: int, key: str) -> None:
+    entries = st.session_state[_ENTRIES]
+    entries[place] = replace(entries[place], note=one_line(st.session_state[key]))
 
 
 def _swap(place: int) -> None:

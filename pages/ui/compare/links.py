@@ -1,7 +1,7 @@
-"""The comparison as a link: each plan's own link, with its name, under "c.1", "c.2", ... in the page's address."""
+"""The comparison as a link: each plan's own link, with its name and note, as "c.1", "c.2", ... in the address."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
@@ -18,8 +18,9 @@ from planner.workload import Request
 MOST = 6
 LONGEST = 8000
 """Characters of one plan's link."""
+LONGEST_NOTE = 300
 
-_ENTRIES, _WRITTEN, _NAME = "compare.entries", "compare.written", "name"
+_ENTRIES, _WRITTEN, _NAME, _NOTE = "compare.entries", "compare.written", "name", "note"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Entry:
     name: str
     plan: Plan
     problems: tuple[Problem, ...] = ()
+    note: str = ""
 
     def solved(self) -> tuple[Request, Estimate]:
         """The request and its result; only without problems."""
@@ -39,11 +41,17 @@ class Entry:
 def entry(query: str, name: str = "") -> Entry:
     """A plan from the text of its link, with or without the address before it. Bad values become its problems."""
     pairs = dict(parse_qsl(query[-LONGEST:].rpartition("?")[2], keep_blank_values=True))
-    given = clean(pairs.pop(_NAME, name)).strip()[:LONGEST_NAME]
+    given = one_line(pairs.pop(_NAME, name))[:LONGEST_NAME]
+    note = one_line(pairs.pop(_NOTE, ""))[:LONGEST_NOTE]
     plan, problems = parse(
         {key: value for key, value in pairs.items() if key not in ("lang", "saved") and "." not in key}
     )
-    return of(plan, given, problems)
+    return replace(of(plan, given, problems), note=note)
+
+
+def one_line(written: str) -> str:
+    """A name or note as people may write it: without signs that deceive, on one line."""
+    return " ".join(clean(written).split())
 
 
 def of(plan: Plan, name: str, problems: tuple[Problem, ...] = ()) -> Entry:
@@ -54,7 +62,7 @@ def of(plan: Plan, name: str, problems: tuple[Problem, ...] = ()) -> Entry:
 
 def read(text: Text) -> list[Entry]:
     """The session's comparison; a link that differs from what was last written decides."""
-    given = {key: value for key, value in st.query_params.items() if key.startswith("c.")}
+    given = _given()
     if given and given != st.session_state.get(_WRITTEN):
         st.session_state[_ENTRIES] = [entry(given[key]) for key in sorted(given)[:MOST]]
     st.session_state.setdefault(_ENTRIES, [])
@@ -63,11 +71,27 @@ def read(text: Text) -> list[Entry]:
 
 def write(entries: Sequence[Entry]) -> None:
     """Put the comparison into the address."""
-    query = {f"c.{place}": urlencode({_NAME: one.name, **to_query(one.plan)}) for place, one in enumerate(entries, 1)}
-    if query != st.session_state.get(_WRITTEN):
+    query = {f"c.{place}": link(one) for place, one in enumerate(entries, 1)}
+    st.session_state[_WRITTEN] = query
+    if query != _given():
         others = {key: value for key, value in st.query_params.items() if not key.startswith("c.")}
         st.query_params.from_dict({**others, **query})
-        st.session_state[_WRITTEN] = query
+
+
+def link(one: Entry) -> str:
+    """A plan with its name and note, as `entry` reads it."""
+    note = {_NOTE: one.note} if one.note else {}
+    return urlencode({_NAME: one.name, **note, **to_query(one.plan)})
+
+
+def _given() -> dict[str, str]:
+    return {key: value for key, value in st.query_params.items() if key.startswith("c.")}
+
+
+def show(entries: Sequence[Entry]) -> None:
+    """Another comparison in place of the session's, whatever the address says."""
+    st.session_state[_ENTRIES] = list(entries[:MOST])
+    st.session_state[_WRITTEN] = _given()
 
 
 def append(new: Entry) -> None:

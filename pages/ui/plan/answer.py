@@ -5,6 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.ui import labels, words
+from pages.ui.compare import button
 from pages.ui.headline import Verdict, actions, fits_sentence, headline_html
 from pages.ui.launch import dialogs
 from pages.ui.memory_bar import memory_bar_html
@@ -24,6 +25,7 @@ def draw(text: Text, plan: Plan, request: Request, result: Estimate, problems: t
     """Everything above the fold."""
     with actions(text, crumb(text, plan)):
         save.draw_button(text, plan, crumb(text, plan))
+        button.draw(text, plan, crumb(text, plan))
         dialogs.draw_buttons(text, plan)
         downloads.draw(text, lambda: _report(text, plan, request, result), name="plan", key="report")
     for problem in problems:  # of a link: the bad values were left out, and that must be said

@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.ui import export
 from pages.ui.report.report import Report
+from pages.ui.tables import Column
 from pages.ui.text import Text
 
 
@@ -73,5 +74,8 @@ def _markdown(text: Text, report: Report) -> bytes:
 def _csv(report: Report) -> bytes:
     """All tables in one file, each under its caption."""
     mark = "\ufeff"  # once, at the start of the file
-    pieces = [f"{one.caption}\r\n{export.csv_text(one.columns, one.rows).removeprefix(mark)}" for one in report.tables]
+    pieces = []
+    for one in report.tables:
+        caption = export.csv_text([Column(id="caption", label=one.caption)], [])
+        pieces.append((caption + export.csv_text(one.columns, one.rows)).replace(mark, ""))
     return (mark + "\r\n".join(pieces)).encode()

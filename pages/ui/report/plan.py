@@ -2,6 +2,7 @@
 
 from datetime import date
 from typing import Any
+from urllib.parse import urlencode
 
 from pages.ui import labels, words
 from pages.ui.plan import advice
@@ -49,7 +50,7 @@ def bar_of(text: Text, result: Estimate, label: str = "") -> Bar:
     return Bar(parts, float(memory.capacity), label)
 
 
-def inputs_of(text: Text, plan: Plan) -> Table:
+def inputs_of(text: Text, plan: Plan, caption: str = "") -> Table:
     """Every input that applies, and whether it was chosen or is our default."""
     columns = [
         Column(id="input", label=text.t("Input")),
@@ -62,7 +63,7 @@ def inputs_of(text: Text, plan: Plan) -> Table:
         for field in FIELDS
         if (value := shown(text, plan, field)) is not None and not isinstance(value, dict)
     ]
-    return Table(text.t("Every input that applies"), columns, rows)
+    return Table(caption or text.t("Every input that applies"), columns, rows)
 
 
 def _working(text: Text, result: Estimate) -> list[Block]:
@@ -135,7 +136,6 @@ def accuracy_of(text: Text, result: Estimate, bands: Intervals) -> list[Block]:
 
 def made(text: Text, query: dict[str, str]) -> list[Block]:
     """With what, when, and how to get it back."""
-    link = "?" + "&".join(f"{key}={value}" for key, value in query.items())
     return [
         Paragraph(
             text.t(
@@ -145,5 +145,15 @@ def made(text: Text, query: dict[str, str]) -> list[Block]:
             ),
             quiet=True,
         ),
-        Paragraph(text.isolate(link) if len(link) < 2000 else "", quiet=True),
+        *link_of(text, query),
     ]
+
+
+_LONGEST_LINK = 2000
+"""Characters; a longer one carries a configuration, which nobody types from paper. The JSON file has it."""
+
+
+def link_of(text: Text, query: dict[str, str]) -> list[Block]:
+    """The plan's own link, to be put behind the address of any GPU Planner."""
+    link = f"?{urlencode(query, safe='/')}"
+    return [Paragraph(text.isolate(link), quiet=True)] if query and len(link) <= _LONGEST_LINK else []

@@ -18,6 +18,28 @@ def differing(plans: Sequence[Plan]) -> list[Field]:
     return [field for field in FIELDS if len({_value(plan, field) for plan in plans}) > 1]
 
 
+def shared(plans: Sequence[Plan]) -> list[Field]:
+    """The inputs that every plan uses and that are the same in all."""
+    different = differing(plans)
+    return [field for field in FIELDS if field not in different and field.used_in(plans[0].values)]
+
+
+def draw_shared(text: Text, plans: Sequence[Plan], *, key: str) -> None:
+    """What the plans have in common, behind a fold."""
+    fields = shared(plans)
+    label = text.n("{count} input is the same in all", "{count} inputs are the same in all", len(fields))
+    fold = st.expander(label, key=key, on_change="rerun")
+    if not fold.open:
+        return
+    columns = [Column(id="field", label=text.t("Input")), Column(id="value", label=text.t("Value"))]
+    rows = [
+        [labels.field(text, field), value]
+        for field in fields
+        if not isinstance(value := shown(text, plans[0], field), dict)
+    ]
+    fold.html(table_html(text, columns, rows, caption=text.t("Inputs that are the same in all")))
+
+
 def draw_differences(text: Text, named: Sequence[tuple[str, Plan]]) -> None:
     """One row an input that differs, one column a plan."""
     plans = [plan for _, plan in named]

@@ -21,7 +21,7 @@ _FAILED = "saved.item.failed"
 
 def draw(text: Text, mine: "Desk", one: "Item") -> None:
     """The parts, as tabs: details, comments, history."""
-    st.code(f"?{current.LINK}={one.id}", language=None)
+    st.code(short_link(one), language=None)
     details, comments, history = st.tabs(
         [text.t("Details"), text.t("Comments"), text.t("History")], key=f"tabs-{one.id}", on_change="rerun"
     )
@@ -36,6 +36,12 @@ def draw(text: Text, mine: "Desk", one: "Item") -> None:
             draw_history(text, mine, one.id)
     for sentence in st.session_state.pop(_FAILED, []):
         st.error(sentence, icon=":material/error:")
+
+
+def short_link(one: "Item") -> str:
+    """What stands behind the planner's address."""
+    page = "compare" if one.kind == "comparison" else ""
+    return f"{page}?{current.LINK}={one.id}"
 
 
 def attempt(text: Text, action: Callable[[], Any]) -> bool:

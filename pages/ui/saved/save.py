@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 _CONFLICT, _DONE = "saved.conflict", "saved.done"
 
 
-def draw_button(text: Text, plan: Plan, name: str) -> None:
-    """The button of the Plan page; `name` is proposed for a new plan."""
-    if st.button(text.t("Save"), key="save-open", icon=":material/bookmark:", help=text.t("Keep this plan")):
+def draw_button(text: Text, plan: Plan, name: str, *, key: str = "save-open") -> None:
+    """The button that opens the dialog; `name` is proposed for a new plan."""
+    if st.button(text.t("Save"), key=key, icon=":material/bookmark:", help=text.t("Keep this plan")):
         st.session_state.pop(_CONFLICT, None)
         st.session_state.pop(_DONE, None)
         _dialog(text, plan, name)
