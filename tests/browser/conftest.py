@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 ROOT = Path(__file__).parents[2]
+
+expect.set_options(timeout=20_000)  # a busy machine is slow, not wrong
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 _ARGUMENTS = [
     "--no-sandbox",
