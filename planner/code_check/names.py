@@ -66,5 +66,5 @@ def lacks(call: ast.Call, *names: str) -> bool:
 
 
 def constant(node: ast.expr | None) -> object:
-    """The value of a literal; the class Ellipsis's own value where it is none."""
+    """The value of a literal; `...` where the expression is none (None is a literal)."""
     return node.value if isinstance(node, ast.Constant) else ...
