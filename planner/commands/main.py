@@ -18,6 +18,7 @@ from planner.commands import (
     monitor,
     recommend,
     search,
+    store,
     validate,
 )
 from planner.commands.words import problem_line
@@ -48,6 +49,7 @@ def main(arguments: Sequence[str]) -> int:
         monitor,
         environment,
         check_code,
+        store,
     ):
         command.add_to(commands)
     options = parser.parse_args(arguments)

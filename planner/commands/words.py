@@ -55,6 +55,10 @@ _PROBLEMS = {
     "not-a-notebook": "{field}: this is not a Jupyter notebook ({reason})",
     "not-json": "{field}: not JSON ({value}, line {line}, column {column})",
     "not-an-object": "{field}: a JSON object is needed, not {value}",
+    "store-unreachable": "what is saved cannot be read or written ({reason}); see `python -m planner store path`",
+    "store-from-future": "what is saved was written by a newer version of this program; update it",
+    "not-an-archive": "{field}: not a file of saved plans",
+    "archive-from-future": "{field}: version {value} was written by a newer version of this program (known: {known})",
     "cannot-read-file": "{value}: {reason}",
     "precision-not-on-gpu": "{field} {value}: {gpu} has no {dtype} arithmetic",
 }

@@ -15,7 +15,7 @@ from planner.result import InputError
 from planner.store.engine import unreachable
 from planner.store.items import AuditLine, Comment, Conflict, Forbidden, Item, Kind, Missing, Role
 from planner.store.names import checked_content, clean_name, clean_notes, clean_tags
-from planner.store.tables import AUDIT, COMMENTS, ITEMS
+from planner.store.tables import AUDIT, COMMENTS, ITEMS, MEMBERS
 
 _FIELDS = ("name", "tags", "notes", "content", "archived", "deleted")
 """What a save may change."""
@@ -38,11 +38,23 @@ class Desk:
     `InputError` (bad names or content; "store-unreachable" where the database fails).
     """
 
-    def __init__(self, engine: Engine, team: str, user: str, role: Role) -> None:
+    def __init__(self, engine: Engine, team: str, user: str, role: Role, member: str = "") -> None:
+        """`member`: id of the user among the team's members; empty where nobody signs in."""
         self._engine = engine
+        self._member = member
         self.team = team
         self.user = user
         self.role = role
+
+    def require(self, connection: Connection, needed: Role) -> None:
+        """Raises `Forbidden` where the role does not allow this, or was taken away since the desk was made."""
+        role: Role | None = self.role
+        if self._member:
+            mine = and_(MEMBERS.c.team == self.team, MEMBERS.c.user == self._member)
+            held = connection.execute(select(MEMBERS.c.role).where(mine)).scalar_one_or_none()
+            role = None if held is None else Role(held)
+        if role is None or not role.allows(needed):
+            raise Forbidden(role)
 
     # Reading
 
@@ -160,10 +172,9 @@ class Desk:
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        if not self.role.allows(Role.EDITOR):
-            raise Forbidden(self.role)
         try:
             with self._engine.begin() as connection:
+                self.require(connection, Role.EDITOR)
                 yield connection
         except DBAPIError as error:
             raise InputError([unreachable(error)]) from error

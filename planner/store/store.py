@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from planner.result import InputError, Problem
 from planner.store.desk import Desk, new_id
 from planner.store.engine import database_url, open_engine, unreachable
-from planner.store.items import Forbidden, Member, Missing, Role
+from planner.store.items import Member, Missing, Role
 from planner.store.names import clean_name
 from planner.store.tables import MEMBERS, TEAMS, USERS
 
@@ -78,7 +78,9 @@ class Store:
         """Somebody's desk in a team of theirs. Raises `Missing` where they don't belong to it."""
         for membership in self.memberships(identity):
             if membership.team == team:
-                return Desk(self._engine, team, identity.email or identity.name, membership.role)
+                with self._writing() as connection:
+                    member = self._user(connection, identity)
+                return Desk(self._engine, team, identity.email or identity.name, membership.role, member)
         raise Missing(team)
 
     def members(self, desk: Desk) -> tuple[Member, ...]:
@@ -91,11 +93,11 @@ class Store:
 
     def invite(self, desk: Desk, email: str, role: Role) -> None:
         """Add somebody to the desk's team by e-mail address; they are in it once they sign in with that address."""
-        self._needs_admin(desk)
         address = clean_name(email, "email", 320).lower()
         if address.count("@") != 1 or address.startswith("@") or address.endswith("@"):
             raise InputError([Problem("not-an-email", "email", address[:80])])
         with self._writing() as connection:
+            desk.require(connection, Role.ADMIN)
             user = connection.execute(select(USERS.c.id).where(USERS.c.email == address)).scalar_one_or_none()
             if user is None:
                 user = new_id()
@@ -104,14 +106,14 @@ class Store:
 
     def set_role(self, desk: Desk, user: str, role: Role | None) -> None:
         """Change what a member may do; None takes them out. A team keeps one admin: else `InputError` "last-admin"."""
-        self._needs_admin(desk)
         with self._writing() as connection:
+            desk.require(connection, Role.ADMIN)
             self._set_role(connection, desk.team, user, role)
 
     def rename_team(self, desk: Desk, name: str) -> None:
         """Another name for the desk's team."""
-        self._needs_admin(desk)
         with self._writing() as connection:
+            desk.require(connection, Role.ADMIN)
             connection.execute(update(TEAMS).where(TEAMS.c.id == desk.team).values(name=clean_name(name)))
 
     def _set_role(self, connection: Connection, team: str, user: str, role: Role | None) -> None:
@@ -149,10 +151,6 @@ class Store:
         query = select(TEAMS.c.id, TEAMS.c.name, MEMBERS.c.role).select_from(joined).where(MEMBERS.c.user == user)
         rows = connection.execute(query.order_by(TEAMS.c.name, TEAMS.c.id)).all()
         return tuple(Membership(row.id, row.name, Role(row.role)) for row in rows)
-
-    def _needs_admin(self, desk: Desk) -> None:
-        if not desk.role.allows(Role.ADMIN):
-            raise Forbidden(desk.role)
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:

@@ -39,16 +39,16 @@ def browser_type_launch_args() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], str]]:
-    """Starts a Streamlit script and gives its address; every server is stopped at the end."""
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str]]:
+    """Starts a Streamlit script, with further options, and gives its address; every server is stopped at the end."""
     servers: list[subprocess.Popen[bytes]] = []
 
-    def start(script: Path) -> str:
+    def start(script: Path, *options: str) -> str:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         log = (tmp_path_factory.mktemp("server") / "log").open("wb")
-        command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
+        command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port), *options]
         server = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
         servers.append(server)
         _wait(f"http://127.0.0.1:{port}/_stcore/health", server)
@@ -73,12 +73,12 @@ def _wait(address: str, server: subprocess.Popen[bytes]) -> None:
 
 
 @pytest.fixture(scope="session")
-def app_url(serve: Callable[[Path], str]) -> str:
+def app_url(serve: Callable[..., str]) -> str:
     """The dashboard."""
     return serve(ROOT / "app.py")
 
 
 @pytest.fixture(scope="session")
-def specimen_url(serve: Callable[[Path], str]) -> str:
+def specimen_url(serve: Callable[..., str]) -> str:
     """The drawings and rows that pages are made of, on a page of their own (specimen/)."""
     return serve(ROOT / "tests" / "browser" / "specimen" / "app.py")

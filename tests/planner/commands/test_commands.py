@@ -96,3 +96,26 @@ def test_help_tells_units(capsys, command):
     assert stop.value.code == 0
     text = capsys.readouterr().out
     assert any(unit in text for unit in ("bytes", "GiB", "billions"))
+
+
+def test_the_store_goes_out_and_in(capsys, tmp_path, monkeypatch):
+    from planner.store.items import Kind
+    from planner.store.store import open_store
+
+    monkeypatch.setenv("GPU_PLANNER_DATA", str(tmp_path / "one"))
+    assert "one" in run(capsys, "store", "path")[1]
+    store = open_store()
+    store.local_desk().create(Kind.PLAN, "Mine", {"gpus": 2})
+    store.close()
+    file = tmp_path / "all.json"
+    assert run(capsys, "store", "export", str(file))[0] == 0
+    assert json.loads(run(capsys, "store", "export")[1])["items"][0]["name"] == "Mine"
+    monkeypatch.setenv("GPU_PLANNER_DATA", str(tmp_path / "two"))
+    assert run(capsys, "store", "import", str(file))[1] == "1 added, 0 here already\n"
+    assert run(capsys, "store", "import", str(file))[1] == "0 added, 1 here already\n"
+    for bad in (b"{", b'{"format": "gpu-planner-store", "version": 9, "items": []}'):
+        file.write_bytes(bad)
+        status, _, err = run(capsys, "store", "import", str(file))
+        assert status == 2
+        assert err.startswith("error: ")
+    assert run(capsys, "store", "import", str(tmp_path / "none"))[0] == 2

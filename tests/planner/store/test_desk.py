@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import create_engine, text
+from sqlalchemy import Connection, create_engine, event, text
 
 from planner.result import InputError
 from planner.store.items import Conflict, Forbidden, Kind, Missing, Role
@@ -194,6 +194,28 @@ def test_roles_decide_what_one_may(store: Store) -> None:
         store.desk(BORIS, team.team)
 
 
+def test_a_role_taken_away_counts_at_once(store: Store) -> None:
+    (team,) = store.memberships(ANNA)
+    desk = store.desk(ANNA, team.team)
+    item = desk.create(Kind.PLAN, "Plan", {})
+    store.invite(desk, "boris@example.org", Role.ADMIN)
+    held = store.desk(BORIS, team.team)  # as in a page that is still open
+    boris = next(m.user for m in store.members(desk) if m.email == "boris@example.org")
+    for role in (Role.VIEWER, None):
+        store.set_role(desk, boris, role)
+        for attempt in (
+            lambda: held.save(item.id, 1, name="x"),
+            lambda: held.delete(item.id, 1),
+            lambda: held.create(Kind.PLAN, "x", {}),
+            lambda: store.invite(held, "c@example.org", Role.ADMIN),
+            lambda: store.set_role(held, boris, Role.ADMIN),
+            lambda: store.rename_team(held, "x"),
+        ):
+            with pytest.raises(Forbidden):
+                attempt()
+    assert desk.item(item.id) == item
+
+
 def test_a_team_keeps_an_admin(store: Store) -> None:
     (team,) = store.memberships(ANNA)
     desk = store.desk(ANNA, team.team)
@@ -223,6 +245,30 @@ def test_a_database_from_the_future_is_left_alone(url: str) -> None:
     with pytest.raises(InputError) as caught:
         open_store(url)
     assert codes(caught.value) == [("store-from-future", "store")]
+
+
+def test_a_full_disk_is_a_problem_and_loses_nothing(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path / 'planner.sqlite'}")
+    desk = store.local_desk()
+    item = desk.create(Kind.PLAN, "Plan", {"n": 1})
+
+    @event.listens_for(store._engine, "begin")
+    def cap(connection: Connection) -> None:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
+
+    with pytest.raises(InputError) as caught:
+        desk.create(Kind.PLAN, "Large", {"text": "x" * 100_000})
+    assert codes(caught.value) == [("store-unreachable", "store")]
+    assert desk.items(Kind.PLAN) == (item,)
+    store.close()
+
+
+def test_a_folder_that_cannot_be_made_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(InputError) as caught:
+        open_store(f"sqlite:///{tmp_path / 'file' / 'planner.sqlite'}")
+    assert codes(caught.value) == [("store-unreachable", "store")]
 
 
 def test_a_broken_file_is_a_problem_not_a_crash(tmp_path: Path) -> None:
