@@ -1,6 +1,12 @@
-"""The few numbers of the time model that no datasheet gives, each with where it comes from and what bounds it."""
+"""The few numbers of the time model that no datasheet gives, each with where it comes from and what bounds it.
 
-from planner.workload import AttentionImplementation
+Those that published runs decide are in `data/training_constants.csv`: `python -m planner calibrate --fit` writes it.
+"""
+
+from planner.hardware.catalogue import read_rows
+
+FITTED: dict[str, float] = {row["name"]: float(row["value"]) for row in read_rows("training_constants.csv")}
+"""Fitted constants by name; what each means, its bounds and its evidence stand beside it in the file."""
 
 TAIL_WAVES = 0.25
 """Waves of tiles lost to the last, partly filled wave of a matrix product, beyond what the measured large shapes
@@ -14,25 +20,16 @@ through in k + 192. Bounds: 0 to 512 (CUTLASS pipelines hold 3 to 5 stages of 32
 SMALLEST_TILE = 16
 """Rows of the smallest tensor-core tile: fewer tokens cost as much."""
 
-SUSTAINED = {"Ampere": 0.90, "Hopper": 0.80, "Blackwell": 0.80, "Blackwell Ultra": 0.80}
 SUSTAINED_DEFAULT = 0.95
 """Rate of large products in hours of training over that of a short benchmark: random operands switch more transistors
 than a benchmark's and hold the card at its power limit. Bounds: 0.75 to 1. Median over published runs on data-centre
 cards (llm-foundry on A100 and H100, Megatron-LM and fms-acceleration on A100); GeForce and workstation cards, whose
 benchmark figures are long runs at the power limit already, keep 0.95."""
 
-GROUPED_SHARE = 0.75
-"""Rate of grouped products (one of each expert, of unequal rows) over one large product. Bounds: 0.6 to 1."""
-
-FLASH_SHARE = {
-    AttentionImplementation.FLASH: {"Hopper": 0.42, "Blackwell": 0.4, "Blackwell Ultra": 0.4},
-    AttentionImplementation.SDPA: {"Hopper": 0.55, "Blackwell": 0.55, "Blackwell Ultra": 0.55},
-}
-FLASH_SHARE_DEFAULT = 0.72
-"""Rate of fused attention over that of large products, forward, head size 128. FlashAttention-2 reaches 190-225 of
-A100's 258 TFLOP/s, but 300-370 of H100's 755 as it lacks Hopper's asynchronous copies; cuDNN, which PyTorch picks
-there, and FlashAttention-3 reach 400-600 (arXiv:2307.08691 section 4, arXiv:2407.08608 section 4.1). Blackwell: as
-Hopper."""
+FLASH_SHARE = "flash.default"
+"""Name of the fitted rate of fused attention over that of large products, forward, head size 128; by generation where
+kernels differ. FlashAttention-2 lacks Hopper's asynchronous copies; cuDNN, which PyTorch picks there, and
+FlashAttention-3 use them (arXiv:2307.08691 section 4, arXiv:2407.08608 section 4.1)."""
 FLASH_BACKWARD = 0.8
 """Backward rate of fused attention over its forward rate: 170-190 against 190-225 TFLOP/s on A100 (same sources)."""
 HALF_RATE_HEAD = 32

@@ -34,7 +34,9 @@ class Traffic:
     def behind(cls, seconds: Number, cover: Number) -> "Traffic":
         """Traffic that may hide behind `cover` seconds of computing."""
         exposed = maximum(0.0, seconds - cover)
-        return cls(exposed, seconds - exposed)
+        hidden = seconds - exposed
+        lost = constants.FITTED["interference"] * hidden  # its kernels take processors and bandwidth from computing
+        return cls(exposed + lost, hidden - lost)
 
     def __add__(self, other: "Traffic") -> "Traffic":
         return Traffic(self.exposed + other.exposed, self.hidden + other.hidden)

@@ -4,14 +4,10 @@ from dataclasses import dataclass
 
 from planner.models.spec import ModelSpec
 from planner.numeric import Number
+from planner.throughput import constants
 from planner.throughput.passes import Pass
 from planner.throughput.roofline import Machine
 
-PRODUCT_SHARE = 0.9
-"""Rate of the convolutions of a network with much arithmetic per activation over that of large matrix products."""
-HALF_INTENSITY = 150.0
-"""Multiply-accumulates per activation at which convolutions reach half of that: few channels leave tensor cores part
-empty, and depthwise convolutions do not use them. ResNet-50 has 370, ViT-B 740, EfficientNet-B0 60."""
 DEFAULT_IMAGE = 224
 
 
@@ -52,7 +48,7 @@ def image_pass(
         raise ValueError(f"{spec.id}: neither layers nor image costs")
     images = images * native_scale(spec, image_size)
     intensity = costs.multiply_accumulates / costs.activation_elements
-    share = PRODUCT_SHARE * intensity / (intensity + HALF_INTENSITY)
+    share = constants.FITTED["convolution"] * intensity / (intensity + constants.FITTED["half_intensity"])
     products = 2 * costs.multiply_accumulates * images / (on.flops * share)
     moved = costs.activation_elements * images * element_bytes / on.bandwidth
     moved = moved * (1 + traffic.depthwise_intensity / intensity)

@@ -2,16 +2,16 @@
 
 from planner.hardware.links import host_bandwidth
 from planner.hardware.types import Cluster
-from planner.numeric import Number, is_array, maximum, where
+from planner.numeric import Number, is_array, maximum, minimum, where
 from planner.workload import InputPipeline
 
 
 def loading_seconds(inputs: InputPipeline, cluster: Cluster, samples: Number) -> Number:
     """Seconds in which the host can make `samples` ready for one GPU: the slower of storage and decoding.
 
-    Storage is shared by the node's GPUs; decoding runs on `workers` processes per GPU. A zero rate is no bound.
+    The node's GPUs in use share its storage; decoding runs on `workers` processes per GPU. A zero rate is no bound.
     """
-    node = cluster.gpus_per_node
+    node = minimum(cluster.gpus, cluster.gpus_per_node)
     storage = _over(samples * inputs.sample_bytes * node, inputs.storage_bandwidth)
     workers = maximum(1, inputs.workers)
     return maximum(storage, samples * inputs.decode_seconds / workers)

@@ -2,6 +2,7 @@
 
 from planner.models.spec import ModelSpec
 from planner.numeric import Number
+from planner.throughput import constants
 from planner.throughput.communication import (
     all_reduce,
     all_to_all,
@@ -33,7 +34,8 @@ def expert_seconds(request: Training, work: StackWork, tokens: Number) -> Number
     layout = request.layout
     shared = layout.residual_split  # each rank sends its own part of the sequence
     message = tokens * work.hidden * 2.0 / shared
-    return 2 * work.routed_layers * all_to_all(expert_group(request.cluster, layout), message, active)
+    shown = 1 - constants.FITTED["expert_overlap"]
+    return 2 * shown * work.routed_layers * all_to_all(expert_group(request.cluster, layout), message, active)
 
 
 def context_traffic(request: Training, work: StackWork, tokens: Number, attention: Number) -> Traffic:

@@ -69,7 +69,7 @@ def stack_pass(request: Training, work: StackWork, on: Machine, sizes: Widths, t
         work.elementwise, sizes.residual, sizes.inner, request.compiled, tensor, residual_split, request.dropout
     )
     extra = _cast_bytes(work, sizes) / tensor + _adapter_bytes(request, work) / tensor
-    scan = work.scan_flops * tokens / tensor / (constants.FLASH_SHARE_DEFAULT * on.sixteen_bit_flops)
+    scan = work.scan_flops * tokens / tensor / (constants.FITTED[constants.FLASH_SHARE] * on.sixteen_bit_flops)
     forward = tokens * (forward_bytes + extra) / on.streaming
     forward = forward + _dequantise_seconds(request.method, work, on, tensor) + _adapter_seconds(request, work, tokens)
     return Pass(

@@ -44,12 +44,13 @@ def machine(gpu: Gpu, dtype: str, sustained: bool = False) -> Machine:
     flops, bandwidth = attainable_flops(gpu, dtype), attainable_bandwidth(gpu)
     tiles = gpu.architecture != CPU_ARCHITECTURE and executed_dtype(gpu, dtype) != "fp32"  # FP32 units need none
     half = attainable_flops(gpu, dtype if dtype in ("fp32", "tf32", "fp16", "bf16") else _sixteen_bit(gpu))
+    held = sustained_share(gpu) if sustained else 1.0
     return Machine(
         dtype=executed_dtype(gpu, dtype),
         peak=gpu.peaks[executed_dtype(gpu, dtype)],
-        flops=flops.rate * (sustained_share(gpu) if sustained else 1.0),
+        flops=flops.rate * held,
         bandwidth=bandwidth.rate,
-        sixteen_bit_flops=half.rate,
+        sixteen_bit_flops=half.rate * held,
         architecture=gpu.architecture,
         units=gpu.sm_count or DEFAULT_UNITS,
         fewest_rows=constants.SMALLEST_TILE if tiles else 1,
@@ -61,7 +62,12 @@ def sustained_share(gpu: Gpu) -> float:
     """Rate over hours over that of a short benchmark: power-limited data-centre cards clock down."""
     if "HBM" not in gpu.memory_type:
         return constants.SUSTAINED_DEFAULT
-    return constants.SUSTAINED.get(gpu.architecture, constants.SUSTAINED_DEFAULT)
+    return constants.FITTED.get(f"sustained.{generation(gpu.architecture)}", constants.SUSTAINED_DEFAULT)
+
+
+def generation(architecture: str) -> str:
+    """The generation whose constants a card takes: a refresh (Blackwell Ultra) counts as the same."""
+    return architecture.removesuffix(" Ultra")
 
 
 def _sixteen_bit(gpu: Gpu) -> str:
@@ -116,7 +122,7 @@ def product_seconds(
         touched = touched_experts(product.copies, product.active, tokens * expert_parallel)
     touched = touched / expert_parallel
     rows = tokens * product.active / touched
-    grouped = replace(on, flops=constants.GROUPED_SHARE * on.flops)
+    grouped = replace(on, flops=constants.FITTED["grouped"] * on.flops)
     return product.layers * gemm_seconds(grouped, rows, inputs, outputs, activation_bytes, weight_bytes, touched)
 
 
@@ -139,8 +145,8 @@ def flash_seconds(
     """
     pairs = queries * _mean_keys(core, keys)
     head = max(1, core.key_dim, core.value_dim)
-    shares = constants.FLASH_SHARE[kernel]
-    limit = shares.get(on.architecture, constants.FLASH_SHARE_DEFAULT) * on.sixteen_bit_flops
+    share = constants.FITTED.get(f"{kernel}.{generation(on.architecture)}", constants.FITTED[constants.FLASH_SHARE])
+    limit = share * on.sixteen_bit_flops
     rate = limit * head / (head + constants.HALF_RATE_HEAD) * (128 + constants.HALF_RATE_HEAD) / 128
     return core.layers * core.flops_per_pair * heads_share * pairs / min(rate, on.sixteen_bit_flops)
 
