@@ -13,7 +13,6 @@ st.html(f'<h1 class="gp-headline">{title}</h1>')
 kept.follow_link(text)
 entries = links.read(text)
 add.draw(text, entries)
-kept.draw(text, entries)
 if entries:
     columns.draw(text, entries)
 if len(entries) > 1:

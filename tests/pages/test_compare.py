@@ -5,9 +5,12 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui.compare.links import entry
+from pages.ui import desk
+from pages.ui.compare import pasted
+from pages.ui.compare.links import entry, link
 from pages.ui.compare.metrics import best_of, metrics
 from pages.ui.text import text_in
+from planner.store.items import Kind
 from tests.pages.test_plan import run, shown
 
 SERVE = {"task": "serve", "model": "Qwen/Qwen3-8B"}
@@ -78,3 +81,64 @@ def test_the_best_is_among_those_that_fit() -> None:
     assert best_of(speed, [2.0, 2.0, None], plans, [True, True, True]) == set()
     mixed = [*plans[:2], entry("task=train")]
     assert best_of(speed, [1.0, 2.0, 3.0], mixed, [True, True, True]) == set()
+
+
+def test_a_note_goes_with_the_link() -> None:
+    app = compare({**ONE, "note": "Cheap <b>\u202e"}, TWO)
+    assert "Cheap &lt;b&gt;" in shown(app)
+    app.text_input(key="compare.note.1").set_value("Fast").run()
+    assert dict(parse_qsl(app.query_params["c.2"]))["note"] == "Fast"
+    one = entry(urlencode({**ONE, "name": "A", "note": "B"}))
+    assert entry(link(one)) == one
+
+
+def test_what_is_the_same_is_behind_a_fold() -> None:
+    app = compare(ONE, TWO)
+    assert "Inputs that are the same in all" not in shown(app)
+    assert any("inputs are the same in all" in one.label for one in app.expander)
+
+
+def test_the_address_is_there_again_after_another_page() -> None:
+    app = compare(ONE, TWO)
+    app.switch_page("pages/accuracy.py").run()
+    app.query_params.clear()
+    app.switch_page("pages/compare.py").run()
+    assert "c.2" in app.query_params
+
+
+def test_the_plan_page_s_button_opens_the_comparison() -> None:
+    app = run(**ONE)
+    app.button(key="compare-open").click().run()
+    assert not app.exception
+    assert "l40s" in app.query_params["c.1"]
+
+
+@pytest.mark.usefixtures("empty_store")
+def test_links_of_every_kind_can_be_pasted() -> None:
+    plan = desk.desk().create(Kind.PLAN, "Kept", {"schema": 1, "gpus": 2}).id
+    assert [one.name for one in pasted.entries(f"http://here/?saved={plan}&lang=ar")] == ["Kept"]
+    assert pasted.entries(f"http://here/?{urlencode(TWO)}#x")[0].plan.values["gpu"] == TWO["gpu"]
+    whole = urlencode({"c.1": urlencode(ONE), "c.2": urlencode(TWO), "lang": "en"})
+    assert len(pasted.entries(f"http://here/compare?{whole}")) == 2
+    assert pasted.entries("hello") == []
+    with pytest.raises(LookupError):
+        pasted.entries("?saved=nonsense")
+
+
+@pytest.mark.usefixtures("empty_store")
+def test_a_comparison_is_kept_and_opened_by_its_short_link() -> None:
+    content = {"plans": [{"name": n, "note": "why", "plan": {"schema": 1, "gpus": g}} for n, g in (("A", 2), ("B", 4))]}
+    id = desk.desk().create(Kind.COMPARISON, "Two", content).id
+    app = run()
+    app.query_params["saved"] = id
+    app.switch_page("pages/compare.py").run()
+    assert not app.exception
+    assert "saved" not in app.query_params
+    assert dict(parse_qsl(app.query_params["c.2"])) == {"name": "B", "note": "why", "gpus": "4"}
+
+
+def test_a_short_link_that_leads_nowhere_is_told() -> None:
+    app = run()
+    app.query_params["saved"] = "nonsense"
+    app.switch_page("pages/compare.py").run()
+    assert "no such item" in app.error[0].value

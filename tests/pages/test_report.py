@@ -1,10 +1,12 @@
 """Reports: the figures of the page in every format, both languages; nothing in them is run or taken for a formula."""
 
+import csv
 import io
 import json
 import re
 from html.parser import HTMLParser
 from typing import Any
+from urllib.parse import parse_qsl
 
 import openpyxl
 import pytest
@@ -15,12 +17,13 @@ from pages.ui.report import plan as subject
 from pages.ui.report.downloads import _csv
 from pages.ui.report.markdown import markdown
 from pages.ui.report.paper import pdf
-from pages.ui.report.report import Report, Table
+from pages.ui.report.report import Paragraph, Report, Table
 from pages.ui.report.sheet import workbook
 from pages.ui.report.web import html
 from pages.ui.text import plain, text_in
+from planner.calibration.intervals import interval
 from planner.estimate import estimate
-from planner.plan.plan import resolve
+from planner.plan.plan import parse, resolve
 from planner.plan.presets import PRESETS
 from planner.plan.request import request_of
 
@@ -85,6 +88,35 @@ def test_hostile_names_are_only_text() -> None:
     assert any("cmd()" in str(cell.value) for cell in cells)
     assert not [cell for cell in cells if cell.data_type == "f"]
     assert "\u202e" not in html(text, report)
+
+
+def test_a_name_makes_no_cell_of_its_own_and_no_link_on_paper() -> None:
+    text = text_in("en")
+    name = "a,=cmd() [x](https://evil.example) **b**"
+    solved = [(one, one.solved()[1]) for one in (entry("gpu=l40s", name), entry("gpu=l4"))]
+    report = comparison(text, solved, [entry("gpus=-3", "Bad")])
+    cells = [cell for row in csv.reader(io.StringIO(_csv(report).decode("utf-8-sig"))) for cell in row]
+    assert any("=cmd()" in cell for cell in cells)
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
+    assert b"/URI" not in bytes(pdf(text, report))
+    assert "\u22123" in markdown(text, report)
+
+
+def test_the_link_in_a_report_gives_the_plan_back() -> None:
+    report, _ = made("en")
+    (link,) = [block.words for block in report.blocks if isinstance(block, Paragraph) and block.words.startswith("?")]
+    assert parse(dict(parse_qsl(link[1:]))) == (resolve(PRESETS["finetune-8b"]), ())
+
+
+def test_defaults_ranges_and_what_was_never_checked_are_said() -> None:
+    text = text_in("en")
+    plan = resolve({"task": "serve", "model": "Qwen/Qwen3-8B", "gpu": "l40s", "engine": "sglang"})
+    request = request_of(plan)
+    result = estimate(request)
+    page = plain(html(text, subject.report(text, plan, request, result)))
+    assert "default" in page
+    assert "never checked" in page
+    assert plain(text.bytes(interval(result, request).required.low)) in page
 
 
 def test_sheets_with_one_name_are_told_apart() -> None:

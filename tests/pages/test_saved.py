@@ -101,3 +101,17 @@ def test_what_can_no_longer_be_read_is_named() -> None:
     app = run(saved=saved(gpu="no-such-gpu", micro_batch_size=3))
     assert any("no-such-gpu" in error.value for error in app.error)
     assert app.number_input(key="in.micro_batch_size").value == 3
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_every_other_page_has_the_current_plan_in_its_sidebar(language: str) -> None:
+    id = saved("<b>Kept</b>")
+    app = run(language, model="Qwen/Qwen3-8B")
+    app.session_state["menu"] = True
+    app.switch_page("pages/accuracy.py").run()
+    assert not app.exception
+    assert f"?saved={id}" in shown(app)
+    assert "<b>Kept</b>" not in shown(app)
+    app.button(key="menu-save").click().run()
+    app.button(key="save.do").click().run()
+    assert desk.desk().items(Kind.PLAN, search="Qwen")[0].content["model"] == "Qwen/Qwen3-8B"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.ui import desk, state
-from pages.ui.compare import links, pasted
+from pages.ui.compare import kept, links, pasted
 from pages.ui.compare.links import Entry
 from pages.ui.plan.answer import crumb
 from pages.ui.plan.form import preset_names
@@ -27,10 +27,12 @@ def draw(text: Text, entries: Sequence[Entry]) -> None:
     if len(entries) >= links.MOST:
         full = text.n("{count} plan is the most.", "{count} plans are the most.", links.MOST)
         st.html(f'<p class="gp-note">{full}</p>')
+        kept.draw(text, entries)
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(text.t("Add the plan of the Plan page"), key="compare.this", on_click=_add_this, args=(text,))
         more = st.popover(text.t("Add another"), key="compare.more", on_change="rerun")
+        kept.draw(text, entries)
     if more.open:
         with more:
             _draw_ways(text)

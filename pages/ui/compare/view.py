@@ -58,7 +58,7 @@ def bar_html(text: Text, one: Entry, result: Estimate, widest: float) -> str:
     bar = memory_bar_html(parts, float(memory.capacity), text, compact=True)
     said = [verdict] + ([text.t("bound by {what}", what=words.bound(text, result.speed.bound))] if result.speed else [])
     note = f"<br>{escape(one.note)}" if one.note else ""
-    head = f'<b dir="auto">{escape(text.isolate(one.name))}</b> · {escape(text.join(said))}{note}'
+    head = f"<b><bdi>{escape(one.name)}</bdi></b> · {escape(text.join(said))}{note}"
     return f'<p class="gp-note">{head}</p><div style="inline-size:{100 * share:.2f}%">{bar}</div>'
 
 
@@ -69,11 +69,11 @@ def multiples_html(text: Text, solved: Sequence[Solved]) -> str:
 
 def _multiple_html(text: Text, metric: Metric, solved: Sequence[Solved]) -> str:
     values, best = _values(metric, solved)
-    if all(value is None for value in values):
+    if len(set(values)) == 1:  # nothing to see; the table has it
         return ""
     most = max(abs(value) for value in values if value is not None) or 1.0
     rows = "".join(
-        f'<dt dir="auto">{escape(text.isolate(one.name))}</dt>'
+        f"<dt><bdi>{escape(one.name)}</bdi></dt>"
         f'<dd><i style="inline-size:{100 * max(value or 0.0, 0.0) / most:.1f}%"></i>'
         f"<span>{escape(_shown(text, metric, value, place in best) or '–')}</span></dd>"
         for place, ((one, _), value) in enumerate(zip(solved, values, strict=True))
@@ -112,4 +112,4 @@ def _values(metric: Metric, solved: Sequence[Solved]) -> tuple[list[float | None
 def _shown(text: Text, metric: Metric, value: float | None, best: bool) -> str | None:
     if value is None:
         return None
-    return f"▲ {metric.shown(value)} ({text.t('best')})" if best else metric.shown(value)
+    return text.t("▲ {value} (best)", value=metric.shown(value)) if best else metric.shown(value)

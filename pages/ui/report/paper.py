@@ -24,9 +24,9 @@ def pdf(text: Text, report: Report) -> bytes:
                 columns = [Column(id=str(place), label=tile.label) for place, tile in enumerate(tiles)]
                 page.table(columns, [[t.value for t in tiles], [t.note for t in tiles]], caption=text.t("Key figures"))
             case Table(caption, columns, rows):
-                page.table(columns, rows, caption=caption, most=60)
+                page.table(columns, rows, caption=_bare(caption), most=60)
             case Drawing(title, svg):
-                page.heading(title, 3)
+                page.heading(_bare(title), 3)
                 page.drawing(svg)
     return page.finish()
 

@@ -17,12 +17,17 @@ if TYPE_CHECKING:
 _CONFLICT, _DONE = "saved.conflict", "saved.done"
 
 
-def draw_button(text: Text, plan: Plan, name: str, *, key: str = "save-open") -> None:
-    """The button that opens the dialog; `name` is proposed for a new plan."""
-    if st.button(text.t("Save"), key=key, icon=":material/bookmark:", help=text.t("Keep this plan")):
-        st.session_state.pop(_CONFLICT, None)
-        st.session_state.pop(_DONE, None)
-        _dialog(text, plan, name)
+def draw_button(text: Text, plan: Plan, name: str) -> None:
+    """The button of the Plan page."""
+    if st.button(text.t("Save"), key="save-open", icon=":material/bookmark:", help=text.t("Keep this plan")):
+        ask(text, plan, name)
+
+
+def ask(text: Text, plan: Plan, name: str) -> None:
+    """Open the dialog; `name` is proposed for a new plan."""
+    st.session_state.pop(_CONFLICT, None)
+    st.session_state.pop(_DONE, None)
+    _dialog(text, plan, name)
 
 
 def _dialog(text: Text, plan: Plan, name: str) -> None:
