@@ -64,3 +64,24 @@ def test_the_report_says_what_the_page_says() -> None:
     page = html(text, report(text, scenario, placed(scenario)))
     assert "Everything runs, and in time" in page
     assert "Pre-train 13B" in page
+
+
+def test_the_plan_becomes_a_workload_once_it_says_how_much() -> None:
+    app = capacity()
+    app.session_state["plan.chosen"] = {"train_tokens_millions": 0.0}
+    app.button(key="capacity.plan").click().run()
+    assert any("needed" in error.value for error in app.error)
+    app.session_state["plan.chosen"] = {"train_tokens_millions": 100.0}
+    for _ in range(2):
+        app.button(key="capacity.plan").click().run(timeout=30)
+        assert not app.error
+    names = [row["name"] for row in app.session_state["capacity.rows"]["workloads"]]
+    assert len(names) == len(set(names)) == 11
+
+
+def test_no_visitor_names_the_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A scheduler may run code here: only who runs the server may choose it."""
+    app = capacity()
+    assert not [one for one in app.text_input if "dask" in str(one.label).lower()]
+    monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", "tcp://127.0.0.1:9")
+    assert "tcp://127.0.0.1:9" in shown(app.run())

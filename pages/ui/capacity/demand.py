@@ -1,5 +1,7 @@
 """Uncertain demand: simulated years on this page, a chunk at a time, with progress and cancel."""
 
+import os
+from html import escape
 from typing import Any
 
 import streamlit as st
@@ -11,6 +13,9 @@ from pages.ui.tables import Column, table_html
 from pages.ui.text import Text
 from planner.capacity.demand import PERCENTILES, Demand, classes_of, over_dask, simulate
 from planner.capacity.types import Scenario
+
+_ADDRESS = "DASK_SCHEDULER_ADDRESS"
+"""Set by whoever runs the server: a scheduler can run code on it, so no visitor may name one."""
 
 _RESULT, _FAILED = "capacity.demand", "capacity.demand.failed"
 
@@ -41,12 +46,14 @@ def _draw(text: Text, scenario: Scenario) -> None:
         years = st.number_input(text.t("Simulated years"), 50, 5000, 200, 50, key="demand.years")
         sigma = st.slider(text.t("Spread of the hours (σ of ln)"), 0.0, 2.0, 1.0, 0.1, key="demand.sigma")
         seed = st.number_input(text.t("Seed"), 0, 10**9, 1, 1, key="demand.seed")
-        address = st.text_input(
-            text.t("Dask scheduler, if there is one"), key="demand.dask", placeholder="tcp://10.0.0.1:8786"
+    address = os.environ.get(_ADDRESS, "")
+    if address:
+        st.html(
+            f'<p class="gp-note">{escape(text.t("Computed by the Dask scheduler at {address}.", address=address))}</p>'
         )
     gpus = sorted({max(largest, round(have * share)) for share in (0.5, 0.75, 1, 1.25, 1.5)})
     if st.button(text.t("Simulate"), key="demand.run", type="primary"):
-        _run(text, scenario, gpus, int(years), float(sigma), int(seed), address.strip())
+        _run(text, scenario, gpus, int(years), float(sigma), int(seed), address)
     for sentence in st.session_state.pop(_FAILED, []):
         st.error(sentence, icon=":material/error:")
     found: tuple[Demand, ...] | None = st.session_state.get(_RESULT)

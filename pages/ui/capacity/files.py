@@ -1,12 +1,14 @@
 """The scenario as a file, in and out; the example; undo; and kept in the store."""
 
+from itertools import count
 from typing import Any
 
 import streamlit as st
 
-from pages.ui import desk, export, words
+from pages.ui import desk, export, state, words
 from pages.ui.capacity import rows
 from pages.ui.text import Text
+from planner.capacity.needs import row_of
 from planner.capacity.read import LARGEST_FILE, from_json, to_json
 from planner.result import InputError
 
@@ -22,6 +24,13 @@ def draw(text: Text) -> None:
             on_click=lambda: rows.replace(rows.example()),
             help=text.t("A made-up team"),
         )
+        st.button(
+            text.t("Add my plan"),
+            key="capacity.plan",
+            on_click=_add_plan,
+            args=(text,),
+            help=text.t("The plan of the Plan page as a workload: the fewest GPUs that hold it, and its GPU-hours"),
+        )
         st.button(text.t("Undo"), key="capacity.undo", disabled=not rows.can_undo(), on_click=rows.undo)
         export.download_json(text, lambda: to_json(rows.rows()), name="capacity", key="capacity.out")
         kept = st.popover(text.t("Open or keep"), key="capacity.kept", on_change="rerun")
@@ -36,6 +45,18 @@ def draw(text: Text) -> None:
                 _draw_store(text)
     for sentence in st.session_state.pop(_FAILED, []):
         st.error(sentence, icon=":material/error:")
+
+
+def _add_plan(text: Text) -> None:
+    try:
+        row = row_of(state.kept())
+    except InputError as error:
+        st.session_state[_FAILED] = [words.problem(text, problem) for problem in error.problems]
+        return
+    there = rows.rows()["workloads"]
+    names = {one.get("name") for one in there}
+    name = next(name for name in (row["name"], *(f"{row['name']} {n}" for n in count(2))) if name not in names)
+    rows.replace({"workloads": [*there, {**row, "name": name}]})
 
 
 def _open(text: Text, file: Any) -> None:

@@ -244,5 +244,11 @@ PROBLEMS: dict[str, Sentence] = {
     "no-memory-in-log": lambda text, q: text.t(
         "This text says nothing about GPU memory. Paste the whole error, or the engine's log from its start."
     ),
+    "nothing-fits": lambda text, q: text.t(
+        "The plan does not fit on any number of these GPUs up to {count}. Choose a larger GPU.", count=q["value"]
+    ),
+    "unknown-speed": lambda text, q: text.t(
+        "The speed of “{value}” is not known, so its GPU-hours cannot be told.", value=str(q["value"])
+    ),
     "cannot-read-file": lambda text, q: text.t("The file could not be read: {reason}.", reason=str(q["reason"])),
 }

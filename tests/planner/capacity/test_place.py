@@ -119,13 +119,13 @@ def many(count: int, seed: int = 7) -> Scenario:
 def test_two_hundred_workloads_on_two_thousand_gpus() -> None:
     one = many(200)
     start = process_time()
-    found = place(one)
+    found = place(one, seconds=60)  # of the clock: the machine may be busy
     took = process_time() - start
     assert faults(one, found.runs) == []
     assert len(found.runs) + len(found.unplaced) == 200
     assert found.gap < 0.05
-    assert took < 60  # ten seconds on a quiet machine; tests/benchmarks says how many
+    assert took < 10
 
 
 def test_the_same_scenario_gives_the_same_placement() -> None:
-    assert place(many(40)) == place(many(40))
+    assert place(many(40), seconds=60) == place(many(40), seconds=60)
