@@ -64,23 +64,14 @@ class Store:
 
         Who was invited by e-mail is recognised by a verified address only: else anybody could claim it.
         """
-        with self._writing() as connection:
-            user = self._user(connection, identity)
-            found = self._memberships(connection, user)
-            if not found:
-                team = new_id()
-                connection.execute(insert(TEAMS).values(id=team, name=clean_name(identity.name or identity.email)))
-                connection.execute(insert(MEMBERS).values(team=team, user=user, role=Role.ADMIN))
-                found = self._memberships(connection, user)
-        return found
+        return self._join(identity)[1]
 
     def desk(self, identity: Identity, team: str) -> Desk:
         """Somebody's desk in a team of theirs. Raises `Missing` where they don't belong to it."""
-        for membership in self.memberships(identity):
+        user, memberships = self._join(identity)
+        for membership in memberships:
             if membership.team == team:
-                with self._writing() as connection:
-                    member = self._user(connection, identity)
-                return Desk(self._engine, team, identity.email or identity.name, membership.role, member)
+                return Desk(self._engine, team, identity.email or identity.name, membership.role, user)
         raise Missing(team)
 
     def members(self, desk: Desk) -> tuple[Member, ...]:
@@ -116,7 +107,21 @@ class Store:
             desk.require(connection, Role.ADMIN)
             connection.execute(update(TEAMS).where(TEAMS.c.id == desk.team).values(name=clean_name(name)))
 
+    def _join(self, identity: Identity) -> tuple[str, tuple[Membership, ...]]:
+        """The user's id and teams; a newcomer's are made."""
+        with self._writing() as connection:
+            user = self._user(connection, identity)
+            found = self._memberships(connection, user)
+            if not found:
+                team = new_id()
+                connection.execute(insert(TEAMS).values(id=team, name=clean_name(identity.name or identity.email)))
+                connection.execute(insert(MEMBERS).values(team=team, user=user, role=Role.ADMIN))
+                found = self._memberships(connection, user)
+        return user, found
+
     def _set_role(self, connection: Connection, team: str, user: str, role: Role | None) -> None:
+        # One change of roles at a time: else two admins could each take the other out (SQLite's BEGIN locks already).
+        connection.execute(select(TEAMS.c.id).where(TEAMS.c.id == team).with_for_update())
         here = and_(MEMBERS.c.team == team, MEMBERS.c.user == user)
         present = connection.execute(select(MEMBERS.c.role).where(here)).scalar_one_or_none()
         if role is None:

@@ -66,6 +66,18 @@ def test_nobody_opens_another_teams_plan(browser: Browser, guarded_url: str) -> 
     expect(boris.get_by_text("There is no such item in your team").first).to_be_visible(timeout=PATIENCE)
     assert "micro_batch_size=3" not in boris.url
 
+    anna.goto(f"{guarded_url}/saved?lang=en")
+    anna.get_by_role("button", name="Members").click(timeout=PATIENCE)
+    anna.get_by_role("textbox", name="E-mail address").fill("boris@example.org", timeout=PATIENCE)
+    anna.keyboard.press("Enter")
+    anna.get_by_role("button", name="Invite").click(timeout=PATIENCE)
+    expect(anna.get_by_text("boris@example.org")).to_be_visible(timeout=PATIENCE)
+    assert violations(anna) == []
+    boris.goto(f"{guarded_url}/saved?lang=en")
+    boris.get_by_role("combobox", name="Team").click(timeout=PATIENCE)
+    boris.get_by_role("option", name="Anna").click(timeout=PATIENCE)
+    expect(boris.locator(".gp-saved")).to_contain_text("Qwen3-8B", timeout=PATIENCE)
+
     anna.goto(link)
     expect(anna.locator(".gp-crumb")).to_contain_text("Qwen3-8B", timeout=PATIENCE)
     anna.goto(f"{guarded_url}/saved?lang=en")

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, event, text
 
 from planner.result import InputError
+from planner.store.desk import Desk
 from planner.store.items import Conflict, Forbidden, Kind, Missing, Role
 from planner.store.store import Identity, Store, open_store
 from planner.store.tables import METADATA
@@ -225,6 +227,31 @@ def test_a_team_keeps_an_admin(store: Store) -> None:
             store.set_role(desk, me.user, role)
         assert codes(caught.value) == [("last-admin", "role")]
     assert store.members(desk) == (me,)
+
+
+def test_two_admins_at_once_do_not_both_go(store: Store) -> None:
+    (team,) = store.memberships(ANNA)
+    desk = store.desk(ANNA, team.team)
+    for _ in range(5):
+        store.invite(desk, "boris@example.org", Role.ADMIN)
+        other = store.desk(BORIS, team.team)
+        ids = {m.email: m.user for m in store.members(desk)}
+
+        def drop(by: Desk, whom: str) -> None:
+            with suppress(Forbidden, InputError):
+                store.set_role(by, whom, Role.VIEWER)
+
+        with ThreadPoolExecutor(2) as pool:
+            done = [
+                pool.submit(drop, desk, ids["boris@example.org"]),
+                pool.submit(drop, other, ids["anna@example.org"]),
+            ]
+            for each in done:
+                each.result()
+        admins = [m.email for m in store.members(desk) if m.role is Role.ADMIN]
+        assert admins
+        if admins == ["boris@example.org"]:
+            store.set_role(other, ids["anna@example.org"], Role.ADMIN)
 
 
 def test_an_unverified_address_claims_no_invitation(store: Store) -> None:
