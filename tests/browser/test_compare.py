@@ -36,8 +36,9 @@ def test_arabic_at_both_widths(page: Page, app_url: str, width: int) -> None:
 
 
 def test_the_current_plan_is_in_the_sidebar_of_other_pages(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/accuracy?lang=en")
+    page.goto(f"{app_url}/learn?lang=en")
     page.get_by_role("button", name="Current plan").click()
+    expect(page.get_by_role("button", name="Open", exact=True)).to_be_visible(timeout=30_000)
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("dialog").get_by_text("Save this plan")).to_be_visible(timeout=30_000)
     assert violations(page) == []
