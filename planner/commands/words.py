@@ -25,6 +25,7 @@ _PROBLEMS = {
     "not-a-scenario": "{field}: this is no capacity scenario",
     "not-a-date": "{field}: {value!r} is no date; write it as 2026-12-31",
     "name-taken": "{field}: {value!r} is the name of an earlier row",
+    "no-nvlink": "{field}: {gpu} has no NVLink",
     "more-stages-than-layers": "{field} {value} x {chunks} chunks needs as many layers; the model has {layers}",
     "not-dividing-experts": "{field} {value} does not divide the model's {experts} experts",
     "not-dividing-group": "{field} {value} does not divide its group of {group} GPUs",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from planner.hardware import links
 from planner.hardware.capability import computes
 from planner.hardware.types import Gpu
 from planner.memory.formats import FORMATS
@@ -132,6 +133,13 @@ def _precision_exists(plan: Plan) -> list[Problem]:
     return [Problem("precision-not-on-gpu", "precision", precision, {"gpu": gpu.name, "dtype": dtype})]
 
 
+def _link_exists(plan: Plan) -> list[Problem]:
+    """A link that the card does not have is refused."""
+    if plan.uses("link") and plan.values["link"] == "nvlink" and not links.has_fabric(plan.card):
+        return [Problem("no-nvlink", "link", "nvlink", {"gpu": plan.card.name})]
+    return []
+
+
 def _frozen_layers_exist(plan: Plan) -> list[Problem]:
     stack = _stack(plan)
     depth, frozen = (stack.depth if stack else 0), plan.values["frozen_layers"]
@@ -192,6 +200,7 @@ _CHECKS: tuple[Callable[[Plan], list[Problem]], ...] = (
     _context_divides,
     _group_divides,
     _length_within_positions,
+    _link_exists,
     _precision_exists,
     _frozen_layers_exist,
     _engine_knows_formats,

@@ -44,7 +44,7 @@ def test_a_command_becomes_the_plan(page: Page, app_url: str) -> None:
     )
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_text("Read as vLLM")).to_be_visible(timeout=30_000)
-    expect(dialog.get_by_text("zzz")).to_be_visible()
+    expect(dialog.get_by_role("listitem").filter(has_text="zzz")).to_be_visible()
     assert violations(page) == []
     dialog.get_by_role("button", name="Use as the plan").click()
     expect(dialog).to_be_hidden()

@@ -45,7 +45,6 @@ def test_a_long_search_tells_how_far_it_is_and_stops(page: Page, app_url: str) -
     )
     headline(page, "Searching")
     expect(page.get_by_text("layouts scored")).to_be_visible(timeout=30_000)
-    assert violations(page) == []
     page.get_by_role("button", name="Stop, and show").click()
     expect(page.get_by_text("The search was stopped at")).to_be_visible(timeout=30_000)
     headline(page, "Best layout|No layout")

@@ -59,7 +59,8 @@ def crumb(text: Text, plan: Plan) -> str:
     if values["gpus"] == 1:
         return text.t("{task} {model} on one {gpu}", task=task, model=name, gpu=gpu)
     count = text.number(values["gpus"]).number
-    return text.t("{task} {model} on {gpus}", task=task, model=name, gpus=f"{count} × {gpu}")
+    gpus = f"{count} × {gpu}"
+    return text.t("{task} {model} on {gpus}", task=task, model=name, gpus=gpus)
 
 
 def verdict_of(text: Text, plan: Plan, result: Estimate) -> tuple[Verdict, str]:

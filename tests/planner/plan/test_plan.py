@@ -219,3 +219,8 @@ def test_a_gpu_without_figures_is_told_and_the_rest_stays(raw):
     plan, problems = parse({"gpu": "custom", **raw, "gpus": "2"})
     assert (plan.values["gpus"], plan.values["gpu"]) == (2, "rtx-4090")
     assert "missing-gpu-config" in {problem.code for problem in problems}
+
+
+def test_a_link_that_the_card_has_not_is_named():
+    (problem,) = checks.problems_of(resolve({"gpu": "rtx-4090", "gpus": 2, "link": "nvlink"}))
+    assert (problem.code, problem.field) == ("no-nvlink", "link")
