@@ -3,10 +3,12 @@
 import argparse
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from planner.advice.advise import advise
 from planner.commands.words import notice_line
 from planner.estimate import estimate
 from planner.models.readers.json_text import parse_json
@@ -180,9 +182,13 @@ def as_text(plan: Plan, result: Estimate) -> str:
         f"  peak in phase {memory.peak.id}: allocated {memory.allocated / GIB:.2f} GiB, "
         f"reserved {memory.reserved / GIB:.2f} GiB{_driver_view(plan, memory)}",
         f"  required {memory.required / GIB:.2f} of {memory.capacity / GIB:.2f} GiB:",
-        *(f"    {term.id:<32}{_size(term.value):>12}" for term in memory.parts),
+        *(f"    {term.id:<32}{_size(term.value):>12}" for term in memory.parts if term.value > 0),
     ]
+    if not result.fits:
+        lines.extend(_ways_out(plan, result))
     if speed is not None:
+        if not result.fits:
+            lines.append("  with enough memory it would run so:")
         lines.append(f"  {speed.seconds:.4g} s, bound by {speed.bound}; {_rate(speed)}{_mfu(speed)}")
         lines.extend(f"    {term.id:<28}{term.value:>10.4g} s" for term in speed.parts if term.value > 0)
     if cost.seconds_to_finish is not None:
@@ -191,6 +197,20 @@ def as_text(plan: Plan, result: Estimate) -> str:
     lines.extend(f"  note: {notice_line(notice)}" for notice in result.notices)
     lines.append(f"  status of the estimate: {result.status}")
     return "\n".join(lines)
+
+
+def _ways_out(plan: Plan, result: Estimate) -> Iterator[str]:
+    """The first changes that help, as the flags that make them."""
+    for one in advise(plan, result)[:3]:
+        flags = " ".join(_flag(field, value) for change in one.changes for field, value in change.sets.items())
+        spare = one.estimate.memory.spare / GIB
+        verdict = f"fits, {spare:.1f} GiB to spare" if one.fits else f"still {-spare:.1f} GiB short"
+        yield f"  try {flags}: {one.estimate.memory.required / GIB:.1f} GiB, {verdict}"
+
+
+def _flag(field: str, value: Any) -> str:
+    name = f"--{field.replace('_', '-')}"
+    return f"no {name}" if value is None else f"{name} {value}"
 
 
 def _driver_view(plan: Plan, memory: Memory) -> str:

@@ -84,10 +84,17 @@ def notice_line(notice: Notice) -> str:
     return _NOTICES.get(notice.code, notice.code).format(**values)
 
 
+def _readable(value: Any) -> Any:
+    """A number that somebody can read: 1e+99, not a hundred digits."""
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**15 else value
+
+
 def problem_line(problem: Problem) -> str:
     """One problem as a line: the field, the value, and what is allowed."""
-    values: dict[str, Any] = {"field": problem.field, "value": problem.value}
+    values: dict[str, Any] = {"field": problem.field, "value": _readable(problem.value)}
     for key, value in problem.parameters.items():
+        if key == "nearest" and not value:
+            value = ["none; `python -m planner models` and `gpus` list them"]
         values[key] = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
     template = _PROBLEMS.get(problem.code)
     try:

@@ -37,12 +37,20 @@ def draw(text: Text, plan: Plan, request: Request, result: Estimate, problems: t
     drawn = (  # one element: each costs the server a message and the browser a box
         headline_html(verdict, sentence, detail_of(text, request, result, bands)),
         memory_bar_html(parts, memory.capacity, text),
+        f'<p class="gp-note gp-does-not-fit">{if_it_fitted(text, result)}</p>',
         tiles_html(tiles_of(text, plan, result, bands)),
     )
     st.html("".join(drawn))
     for notice in result.notices:
         show = st.warning if notice.severity is Severity.WARNING else st.info
         show(words.notice(text, notice))
+
+
+def if_it_fitted(text: Text, result: Estimate) -> str:
+    """Speed and price of a run that cannot be are not to be taken for promises. Nothing where it fits."""
+    if result.fits or result.speed is None:
+        return ""
+    return text.t("The figures below are those of a run with enough memory.")
 
 
 def _report(text: Text, plan: Plan, request: Request, result: Estimate) -> Report:

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from pages.ui import labels, words
 from pages.ui.plan import advice
-from pages.ui.plan.answer import crumb, detail_of, tiles_of, verdict_of
+from pages.ui.plan.answer import crumb, detail_of, if_it_fitted, tiles_of, verdict_of
 from pages.ui.report.report import Bar, Block, Figures, Heading, Paragraph, Report, Table
 from pages.ui.saved.differences import shown
 from pages.ui.tables import Column
@@ -30,6 +30,7 @@ def report(text: Text, plan: Plan, request: Request, result: Estimate, *, title:
         Paragraph(verdict, strong=True),
         Paragraph(detail_of(text, request, result, bands)),
         bar_of(text, result),
+        *(Paragraph(caution) for caution in [if_it_fitted(text, result)] if caution),
         Figures(tiles_of(text, plan, result, bands)),
         *(Paragraph(words.notice(text, notice)) for notice in result.notices),
     ]
