@@ -1,6 +1,6 @@
 """The scenario as a file, in and out; the example; undo; and kept in the store."""
 
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 import streamlit as st
@@ -55,7 +55,8 @@ def _add_plan(text: Text) -> None:
         return
     there = rows.rows()["workloads"]
     names = {one.get("name") for one in there}
-    name = next(name for name in (row["name"], *(f"{row['name']} {n}" for n in count(2))) if name not in names)
+    numbered = (f"{row['name']} {number}" for number in count(2))
+    name = next(name for name in chain([row["name"]], numbered) if name not in names)
     rows.replace({"workloads": [*there, {**row, "name": name}]})
 
 
