@@ -7,7 +7,7 @@ time-indexed one, which a MIP solver bounds well.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,10 @@ LATE = 20.0
 """What a week beyond a deadline weighs, in weeks of waiting."""
 
 
+_FEASIBLE = 2
+"""HiGHS's status of a primal solution that satisfies every row."""
+
+
 @dataclass(frozen=True, slots=True)
 class Assignment:
     """Pool and week by job; GPUs by service and week, then pool; nodes to add by pool; and how good that is."""
@@ -33,6 +37,7 @@ class Assignment:
     added: Mapping[str, int]
     gap: float
     cost: float
+    solved: bool = True  # False: nothing satisfies all, or nothing was found in time
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +146,10 @@ class _Model:
             solver.addRow(low, high, len(entries), columns, np.array([value for _, value in entries]))
         solver.run()
         info = solver.getInfo()
-        values = (
-            np.rint(np.array(solver.getSolution().col_value)) if info.primal_solution_status == 2 else np.zeros(count)
-        )
-        return self._read(values, float(info.mip_gap), float(info.objective_function_value))
+        solved = info.primal_solution_status == _FEASIBLE
+        values = np.rint(np.array(solver.getSolution().col_value)) if solved else np.zeros(count)
+        found = self._read(values, float(info.mip_gap), float(info.objective_function_value))
+        return replace(found, solved=solved)
 
     def _read(self, values: np.ndarray, gap: float, cost: float) -> Assignment:
         jobs = {name: (pool, week) for column, (name, pool, week) in self.starts.items() if values[column] > 0.5}

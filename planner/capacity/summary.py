@@ -61,8 +61,10 @@ def additions(scenario: Scenario, gpus: Iterable[str], *, seconds: float = SECON
         if offer is not None:
             pool = Pool(name=f"+{id}", gpu=id, nodes=1250, last_week=scenario.weeks)
             offers.append(Offer(pool, offer.price_per_gpu_hour * pool.gpus_per_node * scenario.weeks * WEEK))
+    if not offers:
+        return None
     found = assign(scenario, tuple(offers), seconds=seconds)
-    if len(found.jobs) < sum(not workload.is_service for workload in scenario.workloads):
+    if not found.solved:
         return None
     by_name = {offer.pool.name: offer for offer in offers}
     return tuple(

@@ -48,9 +48,8 @@ def _draw(text: Text, scenario: Scenario) -> None:
         seed = st.number_input(text.t("Seed"), 0, 10**9, 1, 1, key="demand.seed")
     address = os.environ.get(_ADDRESS, "")
     if address:
-        st.html(
-            f'<p class="gp-note">{escape(text.t("Computed by the Dask scheduler at {address}.", address=address))}</p>'
-        )
+        where = escape(text.t("Computed by the Dask scheduler at {address}.", address=text.isolate(address)))
+        st.html(f'<p class="gp-note">{where}</p>')
     gpus = sorted({max(largest, round(have * share)) for share in (0.5, 0.75, 1, 1.25, 1.5)})
     if st.button(text.t("Simulate"), key="demand.run", type="primary"):
         _run(text, scenario, gpus, int(years), float(sigma), int(seed), address)

@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.ui import desk, export, state, words
 from pages.ui.capacity import rows
+from pages.ui.saved.choose import choose
 from pages.ui.text import Text
 from planner.capacity.needs import row_of
 from planner.capacity.read import LARGEST_FILE, from_json, to_json
@@ -72,19 +73,10 @@ def _draw_store(text: Text) -> None:
     from planner.store.items import Kind
 
     mine = desk.desk()
-    items = {item.id: item for item in mine.items(Kind.CAPACITY)}
-    if items:
-        chosen = st.selectbox(
-            text.t("Kept scenario"),
-            list(items),
-            index=None,
-            format_func=lambda id: items[id].name,
-            key="capacity.item",
-            placeholder=text.t("Not set"),
-        )
-        if chosen:
-            whole = {k: v for k, v in items[chosen].content.items() if k not in ("format", "version")}
-            st.button(text.t("Open"), key="capacity.item.open", on_click=rows.replace, args=(whole,))
+    items = mine.items(Kind.CAPACITY)
+    if items and (chosen := choose(text, text.t("Kept scenario"), items, "capacity.item")):
+        whole = {k: v for k, v in chosen.content.items() if k not in ("format", "version")}
+        st.button(text.t("Open"), key="capacity.item.open", on_click=rows.replace, args=(whole,))
     name = st.text_input(text.t("Name"), key="capacity.name", max_chars=120)
     st.button(
         text.t("Keep this scenario"),

@@ -10,6 +10,7 @@ from pages.ui.compare.links import Entry
 from pages.ui.plan.answer import crumb
 from pages.ui.plan.form import preset_names
 from pages.ui.saved import current
+from pages.ui.saved.choose import choose
 from pages.ui.text import Text, plain
 from planner.plan.plan import resolve
 from planner.plan.presets import PRESETS
@@ -68,20 +69,9 @@ def _draw_saved(text: Text) -> None:
     with desk.told(text):
         from planner.store.items import Kind
 
-        items = {item.id: item for item in desk.desk().items(Kind.PLAN)}
-        if not items:
-            return
-        chosen = st.selectbox(
-            text.t("Saved plan"),
-            list(items),
-            index=None,
-            format_func=lambda id: items[id].name,
-            key="compare.saved",
-            placeholder=text.t("Not set"),
-        )
-        if chosen:
-            plan = current.plan_of(items[chosen].content)
-            one = links.of(plan, items[chosen].name)
+        items = desk.desk().items(Kind.PLAN)
+        if items and (chosen := choose(text, text.t("Saved plan"), items, "compare.saved")):
+            one = links.of(current.plan_of(chosen.content), chosen.name)
             st.button(text.t("Add this plan"), key="compare.saved.add", on_click=links.append, args=(one,))
 
 

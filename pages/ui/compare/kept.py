@@ -10,6 +10,7 @@ from pages.ui import desk
 from pages.ui.compare import links
 from pages.ui.compare.links import Entry
 from pages.ui.saved import current, item
+from pages.ui.saved.choose import choose
 from pages.ui.text import Text, plain
 from planner.plan.plan import from_json, to_json
 from planner.store.names import LONGEST_NAME
@@ -116,7 +117,7 @@ def _save(text: Text, mine: "Desk", entries: Sequence[Entry], over: "Item | None
 def _draw_list(text: Text, mine: "Desk") -> None:
     from planner.store.items import Kind
 
-    found = {one.id: one for one in mine.items(Kind.COMPARISON)}
+    found = mine.items(Kind.COMPARISON)
     if deleted := st.session_state.get(item.DELETED):
         st.info(text.t("“{name}” was deleted.", name=deleted.name), icon=":material/delete:")
         st.button(text.t("Undo"), key="compare.kept.undo", on_click=_restore, args=(text, mine, deleted.id))
@@ -124,17 +125,9 @@ def _draw_list(text: Text, mine: "Desk") -> None:
         nothing = text.t("No comparison is saved yet.")
         st.html(f'<p class="gp-note">{nothing}</p>')
         return
-    chosen = st.selectbox(
-        text.t("Kept by the team"),
-        list(found),
-        index=None,
-        format_func=lambda id: found[id].name,
-        key="compare.kept.choice",
-        placeholder=text.t("Not set"),
-    )
-    if chosen:
-        st.button(text.t("Open"), key="compare.kept.open", type="primary", on_click=_open, args=(found[chosen],))
-        item.draw(text, mine, found[chosen])
+    if chosen := choose(text, text.t("Kept by the team"), found, "compare.kept.choice"):
+        st.button(text.t("Open"), key="compare.kept.open", type="primary", on_click=_open, args=(chosen,))
+        item.draw(text, mine, chosen)
 
 
 def _restore(text: Text, mine: "Desk", id: str) -> None:

@@ -1,5 +1,6 @@
 """Who is signed in, in which team, and, for admins, who else is. Nothing is drawn where sign-in is not configured."""
 
+from html import escape
 from typing import Any
 
 import streamlit as st
@@ -30,8 +31,6 @@ def draw(text: Text) -> None:
 
 
 def _who(text: Text, who: Any) -> str:
-    from html import escape
-
     return escape(text.t("Signed in as {name}", name=text.isolate(who.name)))
 
 

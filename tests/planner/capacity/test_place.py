@@ -8,6 +8,7 @@ import pytest
 
 from planner.capacity.assign import Offer, assign
 from planner.capacity.place import faults, place
+from planner.capacity.summary import additions
 from planner.capacity.types import WEEK, Pool, Run, Scenario, Workload
 
 H100 = Pool(name="h100", gpu="h100-sxm5-80gb", nodes=2, price_per_gpu_hour=2.0)
@@ -129,3 +130,12 @@ def test_two_hundred_workloads_on_two_thousand_gpus() -> None:
 
 def test_the_same_scenario_gives_the_same_placement() -> None:
     assert place(many(40), seconds=60) == place(many(40), seconds=60)
+
+
+def test_where_nothing_helps_no_addition_is_named() -> None:
+    short = scenario(Workload(name="chat", gpus=40))
+    assert additions(short, ()) is None
+    assert additions(scenario(job("late", 8, 3, deadline_week=0)), ("l40s",)) is None
+    found = additions(short, ("l40s",))
+    assert found is not None
+    assert [(one.gpu, one.nodes) for one in found] == [("l40s", 3)]
